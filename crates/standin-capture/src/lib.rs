@@ -1,0 +1,1 @@
+//! Deep copies of raw Vulkan create-infos into recipes.

@@ -1,0 +1,2 @@
+//! Fossilize databases, read and written.
+#![forbid(unsafe_code)]

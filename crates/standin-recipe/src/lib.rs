@@ -1,0 +1,2 @@
+//! Owned, typed Vulkan pipeline recipes and their identities.
+#![forbid(unsafe_code)]

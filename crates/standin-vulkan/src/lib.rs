@@ -1,0 +1,1 @@
+//! Standin's Vulkan backend: capabilities, pipelines, driver blobs, proofs.

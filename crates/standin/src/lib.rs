@@ -1,0 +1,4 @@
+//! Standin's runtime: routes, promotion, lanes, adoption. No GPU API in it.
+#![forbid(unsafe_code)]
+
+pub mod key;
