@@ -75,7 +75,7 @@ impl Apt {
     pub(crate) fn needed(&self, packages: &[&str]) -> Result<Vec<Needed>, DriverError> {
         let mut command = self.command("apt-get");
         command.args(["--simulate", "--no-install-recommends"]);
-        // Asked for anew even where installed: what is unpacked must be whole by itself.
+        // Also what is installed already: the folder holds all that it names.
         command.arg("--reinstall");
         if let Some(suite) = &self.backports {
             command.args(["--target-release", suite]);
