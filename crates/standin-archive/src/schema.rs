@@ -9,6 +9,9 @@ pub const APPLICATION_ID: i64 = 0x5374_6e64;
 /// Name of the database in an archive's folder.
 pub const FILE: &str = "archive.sqlite";
 
+/// Name of the file by which openings that may write know of each other.
+pub const LOCK: &str = "archive.lock";
+
 /// The tables. Keys lie apart from payloads: looking up a key that is not there touches no
 /// page of a payload.
 pub const TABLES: &str = "\

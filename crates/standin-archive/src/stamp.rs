@@ -31,6 +31,17 @@ pub struct Stamp {
 }
 
 impl Stamp {
+    /// Whether both are of one device in one kind of program: what may differ is the driver, and
+    /// what this project makes of recipes.
+    #[must_use]
+    pub fn same_device(&self, other: &Self) -> bool {
+        self.vendor_id == other.vendor_id
+            && self.device_id == other.device_id
+            && self.driver_id == other.driver_id
+            && self.features == other.features
+            && self.pointer_bits == other.pointer_bits
+    }
+
     /// The stamp's canonical bytes (`docs/archive-format.md`, Stamp).
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {

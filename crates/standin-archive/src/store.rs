@@ -6,6 +6,7 @@ use crate::schema;
 use crate::stamp::Stamp;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use standin::key::{ExactKey, ExecutableKey};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -86,6 +87,9 @@ pub struct Archive {
     pub(crate) folder: PathBuf,
     pub(crate) mode: Mode,
     pub(crate) connection: Mutex<Connection>,
+    /// Held shared as long as this opening may write: who replaces the database's file takes it
+    /// alone.
+    presence: Option<File>,
     incidents: Mutex<Vec<Incident>>,
 }
 
@@ -108,12 +112,35 @@ impl Archive {
                 });
             }
         }
-        let (connection, mode) = match connect(&file, access, &mut incidents) {
-            Ok(opened) => opened,
-            Err(error) if is_damage(&error) && access == Access::ReadWrite => {
-                crate::salvage::rebuild(folder, &error, &mut incidents)?;
-                connect(&file, access, &mut incidents).map_err(at(folder))?
+        let mut presence = match access {
+            Access::ReadWrite => presence(folder),
+            Access::ReadOnly => None,
+        };
+        if let Some(file) = &presence {
+            file.lock_shared().map_err(io_at(folder))?;
+        }
+        let mut opened = connect(&file, access, &mut incidents);
+        if opened.as_ref().is_err_and(is_damage)
+            && let Some(held) = presence.take()
+        {
+            // Alone, or another process has it open and will have to live with it; the next
+            // opening tries again.
+            held.unlock().map_err(io_at(folder))?;
+            if held.try_lock().is_ok() {
+                opened = connect(&file, access, &mut incidents);
+                if let Err(error) = &opened
+                    && is_damage(error)
+                {
+                    crate::salvage::rebuild(folder, error, &mut incidents)?;
+                    opened = connect(&file, access, &mut incidents);
+                }
+                held.unlock().map_err(io_at(folder))?;
             }
+            held.lock_shared().map_err(io_at(folder))?;
+            presence = Some(held);
+        }
+        let (connection, mode) = match opened {
+            Ok(opened) => opened,
             Err(error) if is_damage(&error) => {
                 incidents.push(Incident::Unreadable {
                     reason: error.to_string(),
@@ -129,6 +156,7 @@ impl Archive {
             folder: folder.to_path_buf(),
             mode,
             connection: Mutex::new(connection),
+            presence,
             incidents: Mutex::new(incidents),
         })
     }
@@ -138,8 +166,9 @@ impl Archive {
     /// # Errors
     /// A file of the archive cannot be removed.
     pub fn reset(folder: &Path) -> Result<(), ArchiveError> {
-        for suffix in ["", "-wal", "-shm"] {
-            let file = folder.join(format!("{}{suffix}", schema::FILE));
+        let names = ["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", schema::FILE));
+        for name in names.iter().map(String::as_str).chain([schema::LOCK]) {
+            let file = folder.join(name);
             match std::fs::remove_file(&file) {
                 Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
                     return Err(ArchiveError::Folder { path: file, source });
@@ -148,6 +177,14 @@ impl Archive {
             }
         }
         Ok(())
+    }
+
+    /// Waits for nobody: true where no other opening may write any more, until this one is
+    /// dropped.
+    pub(crate) fn try_alone(&self) -> bool {
+        self.presence
+            .as_ref()
+            .is_some_and(|file| file.unlock().is_ok() && file.try_lock().is_ok())
     }
 
     /// The archive's folder.
@@ -351,6 +388,22 @@ impl Archive {
         transaction.commit().map_err(at(&self.folder))?;
         Ok(value)
     }
+}
+
+/// The file by which openings that may write know of each other. Where it cannot be made,
+/// nothing can be written either.
+fn presence(folder: &Path) -> Option<File> {
+    File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(folder.join(schema::LOCK))
+        .ok()
+}
+
+fn io_at(folder: &Path) -> impl FnOnce(std::io::Error) -> ArchiveError {
+    let path = folder.to_path_buf();
+    move |source| ArchiveError::Folder { path, source }
 }
 
 /// A lock that a panic elsewhere has poisoned still guards whole values: every change of the

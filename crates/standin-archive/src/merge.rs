@@ -1,0 +1,218 @@
+//! Copying between archives, row by row, with every check looked at.
+
+use crate::maintain::Merged;
+use crate::payload::checksum;
+use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::HashMap;
+
+/// A merge on its way.
+pub(crate) struct Copy<'a> {
+    pub(crate) source: &'a Connection,
+    pub(crate) target: &'a Connection,
+    pub(crate) merged: &'a mut Merged,
+    pub(crate) step: &'a mut dyn FnMut(u64),
+}
+
+impl Copy<'_> {
+    pub(crate) fn modules(&mut self) -> rusqlite::Result<()> {
+        let mut query = self.source.prepare("SELECT key, payload FROM module")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let key: Vec<u8> = row.get(0)?;
+            let there: bool = self
+                .target
+                .prepare_cached("SELECT 1 FROM module WHERE key = ?1")?
+                .exists([&key])?;
+            if there {
+                continue;
+            }
+            if let Some(payload) = self.payload(row.get(1)?, &key)? {
+                self.target
+                    .prepare_cached("INSERT INTO module VALUES (?1, ?2)")?
+                    .execute(params![key, payload])?;
+                self.merged.modules += 1;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn recipes(&mut self) -> rusqlite::Result<()> {
+        let mut query = self
+            .source
+            .prepare("SELECT key, body_hash, payload, uses FROM recipe")?;
+        let mut rows = query.query([])?;
+        while let Some(row) = rows.next()? {
+            let key: Vec<u8> = row.get(0)?;
+            let body_hash: Vec<u8> = row.get(1)?;
+            let uses: i64 = row.get(3)?;
+            let changed = self
+                .target
+                .prepare_cached(
+                    "UPDATE recipe SET uses = uses + ?3 WHERE key = ?1 AND body_hash = ?2",
+                )?
+                .execute(params![key, body_hash, uses])?;
+            if changed > 0 {
+                continue;
+            }
+            let identity = [key.as_slice(), &body_hash].concat();
+            if let Some(payload) = self.payload(row.get(2)?, &identity)? {
+                self.target
+                    .prepare_cached("INSERT INTO recipe VALUES (?1, ?2, ?3, ?4)")?
+                    .execute(params![key, body_hash, payload, uses])?;
+                self.merged.recipes += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The generations of both sides: each of the source's, and the one of the same stamp here.
+    pub(crate) fn generations(&mut self) -> rusqlite::Result<Vec<(i64, i64)>> {
+        let mut query = self
+            .source
+            .prepare("SELECT id, stamp, complete FROM generation ORDER BY id")?;
+        let mut rows = query.query([])?;
+        let mut pairs = Vec::new();
+        while let Some(row) = rows.next()? {
+            let stamp: Vec<u8> = row.get(1)?;
+            let complete: bool = row.get(2)?;
+            self.target.execute(
+                "INSERT INTO generation (stamp, complete) VALUES (?1, ?2)
+                 ON CONFLICT (stamp) DO UPDATE SET complete = max(complete, excluded.complete)",
+                params![stamp, complete],
+            )?;
+            let into = self.target.query_row(
+                "SELECT id FROM generation WHERE stamp = ?1",
+                [&stamp],
+                |row| row.get(0),
+            )?;
+            pairs.push((row.get(0)?, into));
+        }
+        Ok(pairs)
+    }
+
+    pub(crate) fn executables(&mut self, from: i64, into: i64) -> rusqlite::Result<()> {
+        let mut query = self.source.prepare(
+            "SELECT key, second, payload, cost_us, last_use FROM executable WHERE generation = ?1",
+        )?;
+        let mut rows = query.query([from])?;
+        let mut moved: HashMap<i64, Option<i64>> = HashMap::new();
+        while let Some(row) = rows.next()? {
+            let key: Vec<u8> = row.get(0)?;
+            let second: Vec<u8> = row.get(1)?;
+            let there = self
+                .target
+                .prepare_cached(
+                    "SELECT 1 FROM executable WHERE generation = ?1 AND key = ?2 AND second = ?3",
+                )?
+                .exists(params![into, key, second])?;
+            if there {
+                continue;
+            }
+            let old: i64 = row.get(2)?;
+            let payload = match moved.get(&old) {
+                Some(payload) => *payload,
+                None => {
+                    let payload = self.payload(old, b"blob")?;
+                    self.merged.blobs += u64::from(payload.is_some());
+                    moved.insert(old, payload);
+                    payload
+                }
+            };
+            if let Some(payload) = payload {
+                self.target
+                    .prepare_cached("INSERT INTO executable VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+                    .execute(params![
+                        into,
+                        key,
+                        second,
+                        payload,
+                        row.get::<_, i64>(3)?,
+                        row.get::<_, i64>(4)?
+                    ])?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn proofs(&mut self, from: i64, into: i64) -> rusqlite::Result<()> {
+        let mut query = self
+            .source
+            .prepare("SELECT name, payload FROM proof WHERE generation = ?1")?;
+        let mut rows = query.query([from])?;
+        while let Some(row) = rows.next()? {
+            let name: String = row.get(0)?;
+            let there = self
+                .target
+                .prepare_cached("SELECT 1 FROM proof WHERE generation = ?1 AND name = ?2")?
+                .exists(params![into, name])?;
+            if there {
+                continue;
+            }
+            if let Some(payload) = self.payload(row.get(1)?, name.as_bytes())? {
+                self.target
+                    .prepare_cached("INSERT INTO proof VALUES (?1, ?2, ?3)")?
+                    .execute(params![into, name, payload])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Of two entries for one executable the one that says it is made stands, else the one with
+    /// more attempts.
+    pub(crate) fn ledger(&mut self, from: i64, into: i64) -> rusqlite::Result<()> {
+        let mut query = self.source.prepare(
+            "SELECT mode, key, second, state, attempts, reason FROM ledger WHERE generation = ?1",
+        )?;
+        let mut rows = query.query([from])?;
+        while let Some(row) = rows.next()? {
+            let changed = self
+                .target
+                .prepare_cached(
+                    "INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                     ON CONFLICT (generation, mode, key, second) DO UPDATE
+                     SET state = excluded.state, attempts = excluded.attempts,
+                         reason = excluded.reason
+                     WHERE (excluded.state = 1 AND state != 1)
+                        OR (state != 1 AND excluded.attempts > attempts)",
+                )?
+                .execute(params![
+                    into,
+                    row.get::<_, String>(0)?,
+                    row.get::<_, Vec<u8>>(1)?,
+                    row.get::<_, Vec<u8>>(2)?,
+                    row.get::<_, i64>(3)?,
+                    row.get::<_, i64>(4)?,
+                    row.get::<_, String>(5)?
+                ])?;
+            self.merged.ledger += changed as u64;
+        }
+        Ok(())
+    }
+
+    /// Copies a payload whose check holds. None where it does not.
+    fn payload(&mut self, id: i64, identity: &[u8]) -> rusqlite::Result<Option<i64>> {
+        let mut query = self
+            .source
+            .prepare_cached("SELECT checksum, bytes FROM payload WHERE id = ?1")?;
+        let copied = query
+            .query_row([id], |row| {
+                let expected: i64 = row.get(0)?;
+                let bytes = row.get_ref(1)?.as_bytes().unwrap_or_default();
+                (self.step)(bytes.len() as u64);
+                if checksum(identity, bytes) != expected {
+                    return Ok(None);
+                }
+                let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+                self.target
+                    .prepare_cached(
+                        "INSERT INTO payload (checksum, size, bytes) VALUES (?1, ?2, ?3)",
+                    )?
+                    .execute(params![expected, size, bytes])?;
+                Ok(Some(self.target.last_insert_rowid()))
+            })
+            .optional()?
+            .flatten();
+        self.merged.damaged += u64::from(copied.is_none());
+        Ok(copied)
+    }
+}
