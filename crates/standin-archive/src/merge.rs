@@ -1,9 +1,18 @@
 //! Copying between archives, row by row, with every check looked at.
 
 use crate::maintain::Merged;
-use crate::payload::checksum;
+use crate::payload::{blob_identity, checksum, proof_identity};
+use crate::stamp::Stamp;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
+
+/// One stamp's generations on both sides.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pair {
+    from: i64,
+    into: i64,
+    scope: u128,
+}
 
 /// A merge on its way.
 pub(crate) struct Copy<'a> {
@@ -26,7 +35,7 @@ impl Copy<'_> {
             if there {
                 continue;
             }
-            if let Some(payload) = self.payload(row.get(1)?, &key)? {
+            if let Some(payload) = self.payload(row.get(1)?, |_| key.clone())? {
                 self.target
                     .prepare_cached("INSERT INTO module VALUES (?1, ?2)")?
                     .execute(params![key, payload])?;
@@ -55,7 +64,7 @@ impl Copy<'_> {
                 continue;
             }
             let identity = [key.as_slice(), &body_hash].concat();
-            if let Some(payload) = self.payload(row.get(2)?, &identity)? {
+            if let Some(payload) = self.payload(row.get(2)?, |_| identity.clone())? {
                 self.target
                     .prepare_cached("INSERT INTO recipe VALUES (?1, ?2, ?3, ?4)")?
                     .execute(params![key, body_hash, payload, uses])?;
@@ -66,7 +75,7 @@ impl Copy<'_> {
     }
 
     /// The generations of both sides: each of the source's, and the one of the same stamp here.
-    pub(crate) fn generations(&mut self) -> rusqlite::Result<Vec<(i64, i64)>> {
+    pub(crate) fn generations(&mut self) -> rusqlite::Result<Vec<Pair>> {
         let mut query = self
             .source
             .prepare("SELECT id, stamp, complete FROM generation ORDER BY id")?;
@@ -75,6 +84,10 @@ impl Copy<'_> {
         while let Some(row) = rows.next()? {
             let stamp: Vec<u8> = row.get(1)?;
             let complete: bool = row.get(2)?;
+            // What no stamp leads to cannot be asked for.
+            let Some(scope) = Stamp::from_bytes(&stamp).map(|stamp| stamp.scope()) else {
+                continue;
+            };
             self.target.execute(
                 "INSERT INTO generation (stamp, complete) VALUES (?1, ?2)
                  ON CONFLICT (stamp) DO UPDATE SET complete = max(complete, excluded.complete)",
@@ -85,16 +98,20 @@ impl Copy<'_> {
                 [&stamp],
                 |row| row.get(0),
             )?;
-            pairs.push((row.get(0)?, into));
+            pairs.push(Pair {
+                from: row.get(0)?,
+                into,
+                scope,
+            });
         }
         Ok(pairs)
     }
 
-    pub(crate) fn executables(&mut self, from: i64, into: i64) -> rusqlite::Result<()> {
+    pub(crate) fn executables(&mut self, pair: Pair) -> rusqlite::Result<()> {
         let mut query = self.source.prepare(
             "SELECT key, second, payload, cost_us, last_use FROM executable WHERE generation = ?1",
         )?;
-        let mut rows = query.query([from])?;
+        let mut rows = query.query([pair.from])?;
         let mut moved: HashMap<i64, Option<i64>> = HashMap::new();
         while let Some(row) = rows.next()? {
             let key: Vec<u8> = row.get(0)?;
@@ -104,7 +121,7 @@ impl Copy<'_> {
                 .prepare_cached(
                     "SELECT 1 FROM executable WHERE generation = ?1 AND key = ?2 AND second = ?3",
                 )?
-                .exists(params![into, key, second])?;
+                .exists(params![pair.into, key, second])?;
             if there {
                 continue;
             }
@@ -112,7 +129,9 @@ impl Copy<'_> {
             let payload = match moved.get(&old) {
                 Some(payload) => *payload,
                 None => {
-                    let payload = self.payload(old, b"blob")?;
+                    let payload = self.payload(old, |blob| {
+                        blob_identity(pair.scope, &key, &second, blob)
+                    })?;
                     self.merged.blobs += u64::from(payload.is_some());
                     moved.insert(old, payload);
                     payload
@@ -122,7 +141,7 @@ impl Copy<'_> {
                 self.target
                     .prepare_cached("INSERT INTO executable VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
                     .execute(params![
-                        into,
+                        pair.into,
                         key,
                         second,
                         payload,
@@ -134,24 +153,26 @@ impl Copy<'_> {
         Ok(())
     }
 
-    pub(crate) fn proofs(&mut self, from: i64, into: i64) -> rusqlite::Result<()> {
+    pub(crate) fn proofs(&mut self, pair: Pair) -> rusqlite::Result<()> {
         let mut query = self
             .source
             .prepare("SELECT name, payload FROM proof WHERE generation = ?1")?;
-        let mut rows = query.query([from])?;
+        let mut rows = query.query([pair.from])?;
         while let Some(row) = rows.next()? {
             let name: String = row.get(0)?;
             let there = self
                 .target
                 .prepare_cached("SELECT 1 FROM proof WHERE generation = ?1 AND name = ?2")?
-                .exists(params![into, name])?;
+                .exists(params![pair.into, name])?;
             if there {
                 continue;
             }
-            if let Some(payload) = self.payload(row.get(1)?, name.as_bytes())? {
+            if let Some(payload) = self.payload(row.get(1)?, |_| {
+                proof_identity(pair.scope, name.as_bytes())
+            })? {
                 self.target
                     .prepare_cached("INSERT INTO proof VALUES (?1, ?2, ?3)")?
-                    .execute(params![into, name, payload])?;
+                    .execute(params![pair.into, name, payload])?;
             }
         }
         Ok(())
@@ -159,11 +180,11 @@ impl Copy<'_> {
 
     /// Of two entries for one executable the one that says it is made stands, else the one with
     /// more attempts.
-    pub(crate) fn ledger(&mut self, from: i64, into: i64) -> rusqlite::Result<()> {
+    pub(crate) fn ledger(&mut self, pair: Pair) -> rusqlite::Result<()> {
         let mut query = self.source.prepare(
             "SELECT mode, key, second, state, attempts, reason FROM ledger WHERE generation = ?1",
         )?;
-        let mut rows = query.query([from])?;
+        let mut rows = query.query([pair.from])?;
         while let Some(row) = rows.next()? {
             let changed = self
                 .target
@@ -176,7 +197,7 @@ impl Copy<'_> {
                         OR (state != 1 AND excluded.attempts > attempts)",
                 )?
                 .execute(params![
-                    into,
+                    pair.into,
                     row.get::<_, String>(0)?,
                     row.get::<_, Vec<u8>>(1)?,
                     row.get::<_, Vec<u8>>(2)?,
@@ -190,7 +211,11 @@ impl Copy<'_> {
     }
 
     /// Copies a payload whose check holds. None where it does not.
-    fn payload(&mut self, id: i64, identity: &[u8]) -> rusqlite::Result<Option<i64>> {
+    fn payload(
+        &mut self,
+        id: i64,
+        identity: impl Fn(&[u8]) -> Vec<u8>,
+    ) -> rusqlite::Result<Option<i64>> {
         let mut query = self
             .source
             .prepare_cached("SELECT checksum, bytes FROM payload WHERE id = ?1")?;
@@ -199,7 +224,7 @@ impl Copy<'_> {
                 let expected: i64 = row.get(0)?;
                 let bytes = row.get_ref(1)?.as_bytes().unwrap_or_default();
                 (self.step)(bytes.len() as u64);
-                if checksum(identity, bytes) != expected {
+                if checksum(&identity(bytes), bytes) != expected {
                     return Ok(None);
                 }
                 let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);

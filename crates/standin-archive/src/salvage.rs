@@ -2,7 +2,8 @@
 //! and every row that can still be read and whose check holds is taken over.
 
 use crate::incident::Incident;
-use crate::payload::checksum;
+use crate::maintain::scopes;
+use crate::payload::{blob_identity, checksum, proof_identity};
 use crate::schema;
 use crate::store::{ArchiveError, at};
 use rusqlite::types::Value;
@@ -55,14 +56,27 @@ fn free_name(folder: &Path) -> PathBuf {
     }
 }
 
-/// The tables whose rows refer to a payload, with the columns of the identity that its check
-/// covers ("" for blobs, whose payloads are shared) and the column of the payload.
-const REFERRING: [(&str, usize, &[usize], usize); 4] = [
-    ("module", 2, &[0], 1),
-    ("recipe", 4, &[0, 1], 2),
-    ("executable", 6, &[], 3),
-    ("proof", 3, &[1], 2),
+/// The tables whose rows refer to a payload, with their columns and the column of the payload.
+const REFERRING: [(&str, usize, usize); 4] = [
+    ("module", 2, 1),
+    ("recipe", 4, 2),
+    ("executable", 6, 3),
+    ("proof", 3, 2),
 ];
+
+/// What a payload's check covers, by the row that refers to it.
+fn covers(table: &str, row: &[Value], scopes: &HashMap<i64, u128>, bytes: &[u8]) -> Option<Vec<u8>> {
+    let scope = || match row.first() {
+        Some(Value::Integer(generation)) => scopes.get(generation).copied(),
+        _ => None,
+    };
+    match table {
+        "module" => Some(raw(&row[0])),
+        "recipe" => Some([raw(&row[0]), raw(&row[1])].concat()),
+        "executable" => Some(blob_identity(scope()?, &raw(&row[1]), &raw(&row[2]), bytes)),
+        _ => Some(proof_identity(scope()?, &raw(&row[1]))),
+    }
+}
 
 fn take_over(damaged: &Connection, fresh: &Connection) -> rusqlite::Result<u64> {
     let mut rows = 0;
@@ -73,20 +87,19 @@ fn take_over(damaged: &Connection, fresh: &Connection) -> rusqlite::Result<u64> 
         }
     }
     fresh.execute_batch("INSERT INTO clock SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM clock)")?;
+    let scopes = scopes(fresh)?;
     let mut moved: HashMap<i64, i64> = HashMap::new();
-    for (table, columns, identity, payload_column) in REFERRING {
+    for (table, columns, payload_column) in REFERRING {
         for mut row in readable(damaged, table, columns) {
             let Some(Value::Integer(old)) = row.get(payload_column).cloned() else {
                 continue;
             };
-            let covers = if identity.is_empty() {
-                b"blob".to_vec()
-            } else {
-                identity.iter().flat_map(|i| raw(&row[*i])).collect()
-            };
             let new = match moved.get(&old) {
-                Some(new) if identity.is_empty() => *new,
-                _ => match copy_payload(damaged, fresh, old, &covers)? {
+                // Executables of one segment share it.
+                Some(new) if table == "executable" => *new,
+                _ => match copy_payload(damaged, fresh, old, |bytes| {
+                    covers(table, &row, &scopes, bytes)
+                })? {
                     Some(new) => new,
                     None => continue,
                 },
@@ -96,6 +109,13 @@ fn take_over(damaged: &Connection, fresh: &Connection) -> rusqlite::Result<u64> 
             rows += insert(fresh, table, &row)?;
         }
     }
+    // What was lost is not made any more: the next prebuild makes it again.
+    fresh.execute(
+        "DELETE FROM ledger WHERE state = ?1 AND NOT EXISTS
+         (SELECT 1 FROM executable AS kept WHERE kept.generation = ledger.generation
+          AND kept.key = ledger.key AND kept.second = ledger.second)",
+        [crate::ledger::MADE],
+    )?;
     fresh.execute_batch("COMMIT")?;
     Ok(rows)
 }
@@ -112,7 +132,7 @@ fn copy_payload(
     damaged: &Connection,
     fresh: &Connection,
     id: i64,
-    identity: &[u8],
+    identity: impl FnOnce(&[u8]) -> Option<Vec<u8>>,
 ) -> rusqlite::Result<Option<i64>> {
     let read = damaged
         .prepare_cached("SELECT checksum, bytes FROM payload WHERE id = ?1")
@@ -124,7 +144,7 @@ fn copy_payload(
     let Ok((expected, bytes)) = read else {
         return Ok(None);
     };
-    if checksum(identity, &bytes) != expected {
+    if identity(&bytes).is_none_or(|covers| checksum(&covers, &bytes) != expected) {
         return Ok(None);
     }
     let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);

@@ -49,7 +49,7 @@ CREATE TABLE ledger (
   state INTEGER NOT NULL,
   attempts INTEGER NOT NULL,
   reason TEXT NOT NULL,
-  PRIMARY KEY (generation, mode, key, second)
+  PRIMARY KEY (generation, key, second, mode)
 ) WITHOUT ROWID;
 CREATE TABLE list (
   generation INTEGER NOT NULL,

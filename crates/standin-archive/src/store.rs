@@ -1,7 +1,7 @@
 //! The archive: opening it, and finding things in it.
 
 use crate::incident::Incident;
-use crate::payload::{Blob, ModuleKey, checksum};
+use crate::payload::{Blob, ModuleKey, blob_identity, checksum, proof_identity};
 use crate::schema;
 use crate::stamp::Stamp;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
@@ -70,7 +70,12 @@ impl Identity {
 
 /// The blobs of one stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Generation(pub(crate) i64);
+pub struct Generation {
+    /// Number of its row.
+    pub(crate) id: i64,
+    /// The stamp's hash, which the checks of its blobs cover.
+    pub(crate) scope: u128,
+}
 
 /// What this opening may do with the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,7 +214,10 @@ impl Archive {
         self.read(|store| {
             store
                 .prepare_cached("SELECT id FROM generation WHERE stamp = ?1")?
-                .query_row([stamp.to_bytes()], |row| row.get(0).map(Generation))
+                .query_row([stamp.to_bytes()], |row| {
+                    let scope = stamp.scope();
+                    row.get(0).map(|id| Generation { id, scope })
+                })
                 .optional()
         })
     }
@@ -230,7 +238,10 @@ impl Archive {
             store.query_row(
                 "SELECT id FROM generation WHERE stamp = ?1",
                 [stamp.to_bytes()],
-                |row| row.get(0).map(Generation),
+                |row| {
+                    let scope = stamp.scope();
+                    row.get(0).map(|id| Generation { id, scope })
+                },
             )
         })
     }
@@ -244,7 +255,7 @@ impl Archive {
                 .query_row([identity], |row| row.get(0))
                 .optional()
         })?;
-        self.payload("module", &identity, payload)
+        self.payload("module", &identity, payload, |_| identity.to_vec())
     }
 
     /// The bodies of all recipes with this key: one, or more where keys collide.
@@ -260,7 +271,7 @@ impl Archive {
             .flatten()
             .filter_map(|(body_hash, payload)| {
                 let identity = [key.to_le_bytes().as_slice(), &body_hash].concat();
-                self.payload("recipe", &identity, payload)
+                self.payload("recipe", &identity, payload, |_| identity.clone())
             })
             .collect()
     }
@@ -286,8 +297,10 @@ impl Archive {
     /// The blob of an executable. A damaged one is dropped and is a miss.
     pub fn find_blob(&self, generation: Generation, identity: Identity) -> Option<Blob> {
         let payload = self.payload_of(generation, identity)?;
-        // A segment serves many executables, so its payload carries no one's identity.
-        let bytes = self.payload("blob", b"blob", payload)?;
+        let (key, second) = (identity.key.to_le_bytes(), identity.second.to_le_bytes());
+        let bytes = self.payload("blob", &identity.to_bytes(), payload, |blob| {
+            blob_identity(generation.scope, &key, &second, blob)
+        })?;
         Blob::from_bytes(&bytes)
     }
 
@@ -300,7 +313,7 @@ impl Archive {
                 )?
                 .query_row(
                     params![
-                        generation.0,
+                        generation.id,
                         identity.key.to_le_bytes(),
                         identity.second.to_le_bytes()
                     ],
@@ -315,14 +328,23 @@ impl Archive {
         let payload = self.read(|store| {
             store
                 .prepare_cached("SELECT payload FROM proof WHERE generation = ?1 AND name = ?2")?
-                .query_row(params![generation.0, name], |row| row.get(0))
+                .query_row(params![generation.id, name], |row| row.get(0))
                 .optional()
         })?;
-        self.payload("proof", name.as_bytes(), payload)
+        self.payload("proof", name.as_bytes(), payload, |_| {
+            proof_identity(generation.scope, name.as_bytes())
+        })
     }
 
-    /// Reads a payload and compares its check. A damaged one is dropped with what refers to it.
-    fn payload(&self, what: &'static str, identity: &[u8], id: i64) -> Option<Vec<u8>> {
+    /// Reads a payload and compares its check, which covers what `identity` says. A damaged one
+    /// is dropped with what refers to it.
+    fn payload(
+        &self,
+        what: &'static str,
+        key: &[u8],
+        id: i64,
+        identity: impl FnOnce(&[u8]) -> Vec<u8>,
+    ) -> Option<Vec<u8>> {
         let (expected, bytes): (i64, Vec<u8>) = self.read(|store| {
             store
                 .prepare_cached("SELECT checksum, bytes FROM payload WHERE id = ?1")?
@@ -333,12 +355,12 @@ impl Archive {
                 })
                 .optional()
         })?;
-        if checksum(identity, &bytes) == expected {
+        if checksum(&identity(&bytes), &bytes) == expected {
             return Some(bytes);
         }
         self.report(Incident::Damaged {
             what,
-            key: identity.iter().map(|byte| format!("{byte:02x}")).collect(),
+            key: key.iter().map(|byte| format!("{byte:02x}")).collect(),
         });
         if self.is_writable() {
             // Where it cannot be dropped now it stays a miss, and is dropped another time.
