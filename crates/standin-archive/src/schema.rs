@@ -12,6 +12,9 @@ pub const FILE: &str = "archive.sqlite";
 /// Name of the file by which openings that may write know of each other.
 pub const LOCK: &str = "archive.lock";
 
+/// Name of the file that says that the database was found damaged while it was in use.
+pub const MARK: &str = "archive.damaged";
+
 /// The tables. Keys lie apart from payloads: looking up a key that is not there touches no
 /// page of a payload.
 pub const TABLES: &str = "\

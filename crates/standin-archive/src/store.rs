@@ -124,7 +124,12 @@ impl Archive {
         if let Some(file) = &presence {
             file.lock_shared().map_err(io_at(folder))?;
         }
-        let mut opened = connect(&file, access, &mut incidents);
+        let mark = folder.join(schema::MARK);
+        let mut opened = if mark.exists() {
+            Err(damage("it was found damaged while it was in use"))
+        } else {
+            connect(&file, access, &mut incidents)
+        };
         if opened.as_ref().is_err_and(is_damage)
             && let Some(held) = presence.take()
         {
@@ -132,11 +137,17 @@ impl Archive {
             // opening tries again.
             held.unlock().map_err(io_at(folder))?;
             if held.try_lock().is_ok() {
-                opened = connect(&file, access, &mut incidents);
+                // Another process may have mended it meanwhile.
+                if !mark.exists() {
+                    opened = connect(&file, access, &mut incidents);
+                }
                 if let Err(error) = &opened
                     && is_damage(error)
                 {
                     crate::salvage::rebuild(folder, error, &mut incidents)?;
+                    if mark.exists() {
+                        std::fs::remove_file(&mark).map_err(io_at(&mark))?;
+                    }
                     opened = connect(&file, access, &mut incidents);
                 }
                 held.unlock().map_err(io_at(folder))?;
@@ -172,7 +183,11 @@ impl Archive {
     /// A file of the archive cannot be removed.
     pub fn reset(folder: &Path) -> Result<(), ArchiveError> {
         let names = ["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", schema::FILE));
-        for name in names.iter().map(String::as_str).chain([schema::LOCK]) {
+        for name in names
+            .iter()
+            .map(String::as_str)
+            .chain([schema::LOCK, schema::MARK])
+        {
             let file = folder.join(name);
             match std::fs::remove_file(&file) {
                 Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
@@ -384,6 +399,7 @@ impl Archive {
         match query(&lock(&self.connection)) {
             Ok(found) => found,
             Err(error) => {
+                self.mark_damage(&error);
                 self.report(Incident::Unreadable {
                     reason: error.to_string(),
                 });
@@ -406,9 +422,22 @@ impl Archive {
         let transaction = connection
             .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
             .map_err(at(&self.folder))?;
-        let value = change(&transaction).map_err(at(&self.folder))?;
-        transaction.commit().map_err(at(&self.folder))?;
-        Ok(value)
+        let outcome = change(&transaction).and_then(|value| {
+            transaction.commit()?;
+            Ok(value)
+        });
+        outcome.map_err(|error| {
+            self.mark_damage(&error);
+            at(&self.folder)(error)
+        })
+    }
+
+    /// Damage can show long after the opening: the next one is told to rebuild.
+    fn mark_damage(&self, error: &rusqlite::Error) {
+        if self.mode == Mode::Writable && is_damage(error) {
+            // Where the mark cannot be left, the next opening finds out as this one did.
+            let _unmarked = File::create(self.folder.join(schema::MARK));
+        }
     }
 }
 
@@ -519,15 +548,19 @@ fn not_another_file(file: &Path) -> rusqlite::Result<()> {
     use std::io::Read;
     const MAGIC: &[u8; 16] = b"SQLite format 3\0";
     let mut start = Vec::with_capacity(MAGIC.len());
-    let read = std::fs::File::open(file)
-        .and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
+    let read =
+        File::open(file).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
     if read.is_err() || start.is_empty() || start == MAGIC {
         return Ok(());
     }
-    Err(rusqlite::Error::SqliteFailure(
+    Err(damage("the file is not a database"))
+}
+
+fn damage(reason: &str) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(
         rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB),
-        Some("the file is not a database".to_owned()),
-    ))
+        Some(reason.to_owned()),
+    )
 }
 
 /// Opens a database in a place where not even its shared-memory file can be made. Nobody can
