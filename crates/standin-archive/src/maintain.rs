@@ -156,7 +156,7 @@ impl Archive {
                             _ => [key.as_slice(), &second].concat(),
                         };
                         if checksum(&covers, bytes) != expected {
-                            found.damaged.push((what, hex(&[key, second].concat())));
+                            found.damaged.push((what, hex(&key)));
                             bad.push(id);
                         }
                     }
@@ -322,9 +322,13 @@ impl Archive {
             copy.modules()?;
             copy.recipes()?;
             for pair in copy.generations()? {
+                let damaged_before = copy.merged.damaged;
                 copy.executables(pair)?;
                 copy.proofs(pair)?;
                 copy.ledger(pair)?;
+                if copy.merged.damaged == damaged_before {
+                    copy.lists(pair)?;
+                }
             }
             Ok(())
         })?;

@@ -1,5 +1,6 @@
 //! Copying between archives, row by row, with every check looked at.
 
+use crate::ledger::MADE;
 use crate::maintain::Merged;
 use crate::payload::{blob_identity, checksum, proof_identity};
 use crate::stamp::Stamp;
@@ -116,13 +117,7 @@ impl Copy<'_> {
         while let Some(row) = rows.next()? {
             let key: Vec<u8> = row.get(0)?;
             let second: Vec<u8> = row.get(1)?;
-            let there = self
-                .target
-                .prepare_cached(
-                    "SELECT 1 FROM executable WHERE generation = ?1 AND key = ?2 AND second = ?3",
-                )?
-                .exists(params![pair.into, key, second])?;
-            if there {
+            if self.has(pair, &key, &second)? {
                 continue;
             }
             let old: i64 = row.get(2)?;
@@ -153,6 +148,15 @@ impl Copy<'_> {
         Ok(())
     }
 
+    /// Whether the target has this executable.
+    fn has(&self, pair: Pair, key: &[u8], second: &[u8]) -> rusqlite::Result<bool> {
+        self.target
+            .prepare_cached(
+                "SELECT 1 FROM executable WHERE generation = ?1 AND key = ?2 AND second = ?3",
+            )?
+            .exists(params![pair.into, key, second])
+    }
+
     pub(crate) fn proofs(&mut self, pair: Pair) -> rusqlite::Result<()> {
         let mut query = self
             .source
@@ -178,19 +182,48 @@ impl Copy<'_> {
         Ok(())
     }
 
+    /// What lists are done, where nothing of their generation was left behind.
+    pub(crate) fn lists(&mut self, pair: Pair) -> rusqlite::Result<()> {
+        let mut query = self
+            .source
+            .prepare("SELECT mode, digest, tally FROM list WHERE generation = ?1")?;
+        let mut rows = query.query([pair.from])?;
+        while let Some(row) = rows.next()? {
+            self.target
+                .prepare_cached("INSERT OR IGNORE INTO list VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![
+                    pair.into,
+                    row.get::<_, String>(0)?,
+                    row.get::<_, Vec<u8>>(1)?,
+                    row.get::<_, Vec<u8>>(2)?
+                ])?;
+        }
+        Ok(())
+    }
+
     /// Of two entries for one executable the one that says it is made stands, else the one with
     /// more attempts.
     pub(crate) fn ledger(&mut self, pair: Pair) -> rusqlite::Result<()> {
+        let mut left_behind = self.source.prepare(
+            "SELECT 1 FROM executable WHERE generation = ?1 AND key = ?2 AND second = ?3",
+        )?;
         let mut query = self.source.prepare(
             "SELECT mode, key, second, state, attempts, reason FROM ledger WHERE generation = ?1",
         )?;
         let mut rows = query.query([pair.from])?;
         while let Some(row) = rows.next()? {
+            let (key, second) = (row.get::<_, Vec<u8>>(1)?, row.get::<_, Vec<u8>>(2)?);
+            if row.get::<_, i64>(3)? == MADE
+                && left_behind.exists(params![pair.from, key, second])?
+                && !self.has(pair, &key, &second)?
+            {
+                continue;
+            }
             let changed = self
                 .target
                 .prepare_cached(
                     "INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-                     ON CONFLICT (generation, mode, key, second) DO UPDATE
+                     ON CONFLICT (generation, key, second, mode) DO UPDATE
                      SET state = excluded.state, attempts = excluded.attempts,
                          reason = excluded.reason
                      WHERE (excluded.state = 1 AND state != 1)

@@ -286,7 +286,7 @@ impl Archive {
             .flatten()
             .filter_map(|(body_hash, payload)| {
                 let identity = [key.to_le_bytes().as_slice(), &body_hash].concat();
-                self.payload("recipe", &identity, payload, |_| identity.clone())
+                self.payload("recipe", &key.to_le_bytes(), payload, |_| identity.clone())
             })
             .collect()
     }
@@ -313,7 +313,7 @@ impl Archive {
     pub fn find_blob(&self, generation: Generation, identity: Identity) -> Option<Blob> {
         let payload = self.payload_of(generation, identity)?;
         let (key, second) = (identity.key.to_le_bytes(), identity.second.to_le_bytes());
-        let bytes = self.payload("blob", &identity.to_bytes(), payload, |blob| {
+        let bytes = self.payload("blob", &key, payload, |blob| {
             blob_identity(generation.scope, &key, &second, blob)
         })?;
         Blob::from_bytes(&bytes)
@@ -544,16 +544,18 @@ pub(crate) fn connect(
 
 /// SQLite would take a file that is too short to be a database for an empty one, and write over
 /// it. Whatever it was, it is moved aside like any other damaged file.
+///
+/// The file is not opened for this: closing any descriptor of it would take away the locks that
+/// this process's other openings of it hold (POSIX record locks belong to the process).
 fn not_another_file(file: &Path) -> rusqlite::Result<()> {
-    use std::io::Read;
-    const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-    let mut start = Vec::with_capacity(MAGIC.len());
-    let read =
-        File::open(file).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
-    if read.is_err() || start.is_empty() || start == MAGIC {
-        return Ok(());
+    // A database's smallest page.
+    const LEAST: u64 = 512;
+    match std::fs::metadata(file) {
+        Ok(known) if (1..LEAST).contains(&known.len()) => {
+            Err(damage("the file is not a database"))
+        }
+        _ => Ok(()),
     }
-    Err(damage("the file is not a database"))
 }
 
 fn damage(reason: &str) -> rusqlite::Error {
