@@ -566,17 +566,30 @@ fn damage(reason: &str) -> rusqlite::Error {
 }
 
 /// Opens a database in a place where not even its shared-memory file can be made. Nobody can
-/// write there, so it cannot change while it is read.
+/// write there, so it cannot change while it is read and needs no locks.
 fn open_unwritable(file: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     let path = file.to_string_lossy();
     let escaped = path
         .replace('%', "%25")
         .replace('?', "%3f")
         .replace('#', "%23");
-    Connection::open_with_flags(
-        format!("file:{escaped}?immutable=1"),
+    let mut journal = file.as_os_str().to_owned();
+    journal.push("-wal");
+    let pending = std::fs::metadata(journal).is_ok_and(|known| known.len() > 0);
+    // A journal that a dead process left is part of what is committed, but SQLite passes over
+    // it in a file that is said never to change. It reads one with an index in memory of its
+    // own where it takes the file for itself alone.
+    let (how, prepare) = if pending {
+        ("vfs=unix-none", "PRAGMA locking_mode = EXCLUSIVE")
+    } else {
+        ("immutable=1", "")
+    };
+    let connection = Connection::open_with_flags(
+        format!("file:{escaped}?{how}"),
         flags | OpenFlags::SQLITE_OPEN_URI,
-    )
+    )?;
+    connection.execute_batch(prepare)?;
+    Ok(connection)
 }
 
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {

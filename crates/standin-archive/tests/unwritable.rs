@@ -1,5 +1,4 @@
-//! Several openings of one archive, in one process and in others, and places that cannot be
-//! written to.
+//! Places that cannot be written to.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -12,10 +11,6 @@ use std::process::{Command, Stdio};
 
 const ROLE: &str = "STANDIN_ARCHIVE_OPENING_ROLE";
 const FOLDER: &str = "STANDIN_ARCHIVE_OPENING_FOLDER";
-
-fn open(folder: &Path) -> Archive {
-    Archive::open(folder, Access::ReadWrite).unwrap()
-}
 
 fn put(archive: &Archive, key: u128) {
     let mut batch = Batch::new();
@@ -30,7 +25,7 @@ fn other_process() {
         return;
     };
     let folder = std::env::var(FOLDER).unwrap();
-    let archive = open(Path::new(&folder));
+    let archive = Archive::open(Path::new(&folder), Access::ReadWrite).unwrap();
     match role.as_str() {
         // Ends as a process ends that was told to: without closing anything.
         "leave a journal" => {
@@ -39,8 +34,7 @@ fn other_process() {
             }
             std::process::exit(0);
         }
-        "open and close" => drop(archive),
-        key => assert!(archive.find_module(ModuleKey(key.parse().unwrap())).is_some()),
+        role => panic!("no role {role}"),
     }
 }
 
@@ -53,22 +47,6 @@ fn in_another_process(folder: &Path, role: &str) {
         .status()
         .unwrap();
     assert!(status.success(), "{role}");
-}
-
-/// The locks by which SQLite knows of other processes belong to a process and a file: closing
-/// any descriptor of the file takes all of them away. The last process to close then removes a
-/// journal that others still write to, and what they commit is lost.
-#[test]
-fn a_second_opening_in_a_process_leaves_the_first_one_its_locks() {
-    let folder = tempfile::tempdir().unwrap();
-    let first = open(folder.path());
-    put(&first, 1);
-    for access in [Access::ReadWrite, Access::ReadOnly] {
-        drop(Archive::open(folder.path(), access).unwrap());
-        in_another_process(folder.path(), "open and close");
-        put(&first, 2);
-        in_another_process(folder.path(), "2");
-    }
 }
 
 /// A journal that a dead process left holds what it committed. Where nothing can be written, the
