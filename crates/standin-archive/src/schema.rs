@@ -78,3 +78,17 @@ CREATE TABLE payload (
 );
 INSERT INTO clock VALUES (1);
 ";
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_page_on_the_format_holds_these_very_tables() {
+        let page = include_str!("../../../docs/archive-format.md");
+        assert!(page.contains(super::TABLES));
+        assert!(page.contains(&format!("version {}\n", super::VERSION)));
+        assert!(page.contains(&format!("{:#x}", super::APPLICATION_ID)));
+        for file in [super::FILE, super::LOCK, super::MARK] {
+            assert!(page.contains(&format!("`{file}`")), "{file}");
+        }
+    }
+}
