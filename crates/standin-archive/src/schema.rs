@@ -79,6 +79,11 @@ CREATE TABLE payload (
 INSERT INTO clock VALUES (1);
 ";
 
+/// What makes an empty database an archive.
+pub(crate) fn creation() -> String {
+    format!("{TABLES}PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};")
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
