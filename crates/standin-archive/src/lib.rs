@@ -11,7 +11,7 @@ pub mod batch;
 pub mod incident;
 pub mod ledger;
 pub mod maintain;
-mod merge;
+pub mod merge;
 pub mod payload;
 mod salvage;
 pub mod schema;

@@ -1,4 +1,4 @@
-//! Looking after an archive: verify, prune, compact, merge.
+//! Looking after an archive: verify, prune, compact.
 
 use crate::batch::drop_payload;
 use crate::payload::{blob_identity, checksum, proof_identity};
@@ -42,21 +42,6 @@ impl Verification {
     pub fn is_sound(&self) -> bool {
         self.damaged.is_empty() && self.pages.is_empty()
     }
-}
-
-/// What a merge took over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Merged {
-    /// Modules that were new.
-    pub modules: u64,
-    /// Recipes that were new.
-    pub recipes: u64,
-    /// Blobs that were new.
-    pub blobs: u64,
-    /// Ledger entries that were new or said more.
-    pub ledger: u64,
-    /// Damaged payloads that were left behind.
-    pub damaged: u64,
 }
 
 /// What pruning dropped.
@@ -288,52 +273,6 @@ impl Archive {
             source,
         })?;
         Ok(())
-    }
-
-    /// Takes over from another archive what this one lacks: modules, recipes (their uses are
-    /// added up), blobs of every stamp, proofs and ledger entries. What is damaged there is
-    /// left behind.
-    ///
-    /// # Errors
-    /// This archive cannot be written to.
-    pub fn merge_from(&self, other: &Self, progress: Progress<'_>) -> Result<Merged, ArchiveError> {
-        let mut merged = Merged::default();
-        if other.mode == Mode::Closed {
-            return Ok(merged);
-        }
-        let source = lock(&other.connection);
-        let total: i64 = source
-            .query_row("SELECT coalesce(sum(size), 0) FROM payload", [], |r| {
-                r.get(0)
-            })
-            .map_err(at(&other.folder))?;
-        let total = u64::try_from(total).unwrap_or(0);
-        let mut done = 0;
-        self.write(|store| {
-            let mut copy = crate::merge::Copy {
-                source: &source,
-                target: store,
-                merged: &mut merged,
-                step: &mut |bytes| {
-                    done += bytes;
-                    progress(done, total);
-                },
-            };
-            copy.modules()?;
-            copy.recipes()?;
-            for pair in copy.generations()? {
-                let damaged_before = copy.merged.damaged;
-                copy.executables(pair)?;
-                copy.proofs(pair)?;
-                copy.ledger(pair)?;
-                if copy.merged.damaged == damaged_before {
-                    copy.lists(pair)?;
-                }
-            }
-            Ok(())
-        })?;
-        progress(total, total);
-        Ok(merged)
     }
 
     /// The generations, in the order they were made.

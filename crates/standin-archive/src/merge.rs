@@ -1,30 +1,160 @@
-//! Copying between archives, row by row, with every check looked at.
+//! Merging archives: copying row by row, with every check looked at.
 
 use crate::ledger::MADE;
-use crate::maintain::Merged;
+use crate::maintain::Progress;
 use crate::payload::{blob_identity, checksum, proof_identity};
+use crate::schema;
 use crate::stamp::Stamp;
+use crate::store::{Archive, ArchiveError, Mode, at, lock};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+/// What a merge took over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Merged {
+    /// Modules that were new.
+    pub modules: u64,
+    /// Recipes that were new.
+    pub recipes: u64,
+    /// Blobs that were new.
+    pub blobs: u64,
+    /// Ledger entries that were new or said more.
+    pub ledger: u64,
+    /// Damaged payloads that were left behind.
+    pub damaged: u64,
+}
+
+impl Archive {
+    /// Takes over from another archive what this one lacks: modules, recipes (their uses are
+    /// added up), blobs of every stamp, proofs and ledger entries. What is damaged there is
+    /// left behind.
+    ///
+    /// # Errors
+    /// This archive cannot be written to.
+    pub fn merge_from(&self, other: &Self, progress: Progress<'_>) -> Result<Merged, ArchiveError> {
+        self.write(|store| copy_all(other, store, progress))
+    }
+
+    /// Makes a new archive of what others hold. It is written beside its place without a
+    /// journal and moved there when it is whole and on the disk, so each byte is written once
+    /// and a merge that is interrupted leaves nothing under the name.
+    ///
+    /// # Errors
+    /// There is an archive in `into` already, or it cannot be written.
+    pub fn merge(
+        sources: &[Self],
+        into: &Path,
+        progress: Progress<'_>,
+    ) -> Result<Merged, ArchiveError> {
+        let file = into.join(schema::FILE);
+        if file.exists() {
+            return Err(ArchiveError::Exists {
+                path: into.to_path_buf(),
+            });
+        }
+        let io = |source| ArchiveError::Folder {
+            path: into.to_path_buf(),
+            source,
+        };
+        fs::create_dir_all(into).map_err(io)?;
+        let building = into.join(format!("{}.merging", schema::FILE));
+        if building.exists() {
+            fs::remove_file(&building).map_err(io)?;
+        }
+        let built = build(&building, sources, progress).map_err(at(into));
+        let moved = built.and_then(|merged| {
+            let sync = fs::File::open(&building).and_then(|file| file.sync_all());
+            sync.and_then(|()| fs::rename(&building, &file))
+                .map_err(io)?;
+            Ok(merged)
+        });
+        if moved.is_err() {
+            // What is left is removed by the next merge into this folder.
+            let _left = fs::remove_file(&building);
+        }
+        moved
+    }
+}
+
+fn build(file: &Path, sources: &[Archive], progress: Progress<'_>) -> rusqlite::Result<Merged> {
+    let store = Connection::open(file)?;
+    store.execute_batch(
+        "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN",
+    )?;
+    store.execute_batch(&schema::creation())?;
+    let mut all = Merged::default();
+    for source in sources {
+        let merged = copy_all(source, &store, progress)?;
+        all.modules += merged.modules;
+        all.recipes += merged.recipes;
+        all.blobs += merged.blobs;
+        all.ledger += merged.ledger;
+        all.damaged += merged.damaged;
+    }
+    store.execute_batch("COMMIT")?;
+    store.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    Ok(all)
+}
+
+fn copy_all(
+    other: &Archive,
+    store: &Connection,
+    progress: Progress<'_>,
+) -> rusqlite::Result<Merged> {
+    let mut merged = Merged::default();
+    if other.mode == Mode::Closed {
+        return Ok(merged);
+    }
+    let source = lock(&other.connection);
+    let total: i64 = source.query_row("SELECT coalesce(sum(size), 0) FROM payload", [], |row| {
+        row.get(0)
+    })?;
+    let total = u64::try_from(total).unwrap_or(0);
+    let mut done = 0;
+    let mut copy = Copy {
+        source: &source,
+        target: store,
+        merged: &mut merged,
+        step: &mut |bytes| {
+            done += bytes;
+            progress(done, total);
+        },
+    };
+    copy.modules()?;
+    copy.recipes()?;
+    for pair in copy.generations()? {
+        let damaged_before = copy.merged.damaged;
+        copy.executables(pair)?;
+        copy.proofs(pair)?;
+        copy.ledger(pair)?;
+        if copy.merged.damaged == damaged_before {
+            copy.lists(pair)?;
+        }
+    }
+    progress(total, total);
+    Ok(merged)
+}
 
 /// One stamp's generations on both sides.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pair {
+struct Pair {
     from: i64,
     into: i64,
     scope: u128,
 }
 
 /// A merge on its way.
-pub(crate) struct Copy<'a> {
-    pub(crate) source: &'a Connection,
-    pub(crate) target: &'a Connection,
-    pub(crate) merged: &'a mut Merged,
-    pub(crate) step: &'a mut dyn FnMut(u64),
+struct Copy<'a> {
+    source: &'a Connection,
+    target: &'a Connection,
+    merged: &'a mut Merged,
+    step: &'a mut dyn FnMut(u64),
 }
 
 impl Copy<'_> {
-    pub(crate) fn modules(&mut self) -> rusqlite::Result<()> {
+    fn modules(&mut self) -> rusqlite::Result<()> {
         let mut query = self.source.prepare("SELECT key, payload FROM module")?;
         let mut rows = query.query([])?;
         while let Some(row) = rows.next()? {
@@ -46,7 +176,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    pub(crate) fn recipes(&mut self) -> rusqlite::Result<()> {
+    fn recipes(&mut self) -> rusqlite::Result<()> {
         let mut query = self
             .source
             .prepare("SELECT key, body_hash, payload, uses FROM recipe")?;
@@ -76,7 +206,7 @@ impl Copy<'_> {
     }
 
     /// The generations of both sides: each of the source's, and the one of the same stamp here.
-    pub(crate) fn generations(&mut self) -> rusqlite::Result<Vec<Pair>> {
+    fn generations(&mut self) -> rusqlite::Result<Vec<Pair>> {
         let mut query = self
             .source
             .prepare("SELECT id, stamp, complete FROM generation ORDER BY id")?;
@@ -108,7 +238,7 @@ impl Copy<'_> {
         Ok(pairs)
     }
 
-    pub(crate) fn executables(&mut self, pair: Pair) -> rusqlite::Result<()> {
+    fn executables(&mut self, pair: Pair) -> rusqlite::Result<()> {
         let mut query = self.source.prepare(
             "SELECT key, second, payload, cost_us, last_use FROM executable WHERE generation = ?1",
         )?;
@@ -157,7 +287,7 @@ impl Copy<'_> {
             .exists(params![pair.into, key, second])
     }
 
-    pub(crate) fn proofs(&mut self, pair: Pair) -> rusqlite::Result<()> {
+    fn proofs(&mut self, pair: Pair) -> rusqlite::Result<()> {
         let mut query = self
             .source
             .prepare("SELECT name, payload FROM proof WHERE generation = ?1")?;
@@ -183,7 +313,7 @@ impl Copy<'_> {
     }
 
     /// What lists are done, where nothing of their generation was left behind.
-    pub(crate) fn lists(&mut self, pair: Pair) -> rusqlite::Result<()> {
+    fn lists(&mut self, pair: Pair) -> rusqlite::Result<()> {
         let mut query = self
             .source
             .prepare("SELECT mode, digest, tally FROM list WHERE generation = ?1")?;
@@ -203,7 +333,7 @@ impl Copy<'_> {
 
     /// Of two entries for one executable the one that says it is made stands, else the one with
     /// more attempts.
-    pub(crate) fn ledger(&mut self, pair: Pair) -> rusqlite::Result<()> {
+    fn ledger(&mut self, pair: Pair) -> rusqlite::Result<()> {
         let mut left_behind = self.source.prepare(
             "SELECT 1 FROM executable WHERE generation = ?1 AND key = ?2 AND second = ?3",
         )?;

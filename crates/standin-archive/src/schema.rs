@@ -78,3 +78,22 @@ CREATE TABLE payload (
 );
 INSERT INTO clock VALUES (1);
 ";
+
+/// What makes an empty database an archive.
+pub(crate) fn creation() -> String {
+    format!("{TABLES}PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_page_on_the_format_holds_these_very_tables() {
+        let page = include_str!("../../../docs/archive-format.md");
+        assert!(page.contains(super::TABLES));
+        assert!(page.contains(&format!("version {}\n", super::VERSION)));
+        assert!(page.contains(&format!("{:#x}", super::APPLICATION_ID)));
+        for file in [super::FILE, super::LOCK, super::MARK] {
+            assert!(page.contains(&format!("`{file}`")), "{file}");
+        }
+    }
+}

@@ -91,3 +91,38 @@ impl Stamp {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Stamp;
+
+    /// `docs/archive-format.md`, "Stamp".
+    #[test]
+    fn the_fields_lie_where_the_page_says() {
+        let stamp = Stamp {
+            vendor_id: 0x0403_0201,
+            device_id: 0x0807_0605,
+            cache_uuid: [0xaa; 16],
+            driver_uuid: [0xbb; 16],
+            driver_id: -2,
+            driver_version: 0x0c0b_0a09,
+            driver_info: "Mesa".into(),
+            api_version: 0x100f_0e0d,
+            features: 0xff,
+            pointer_bits: 64,
+            translation: 0x1413_1211,
+        };
+        let bytes = stamp.to_bytes();
+        assert_eq!(bytes[..8], [1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(bytes[8..24], [0xaa; 16]);
+        assert_eq!(bytes[24..40], [0xbb; 16]);
+        assert_eq!(bytes[40..44], [0xfe, 0xff, 0xff, 0xff]);
+        assert_eq!(bytes[44..52], [9, 10, 11, 12, 13, 14, 15, 16]);
+        assert_eq!(bytes[52..54], [0xff, 0]);
+        assert_eq!(bytes[68], 64);
+        assert_eq!(bytes[69..73], [0x11, 0x12, 0x13, 0x14]);
+        assert_eq!(bytes[73..], *b"Mesa");
+        assert_eq!(Stamp::from_bytes(&bytes), Some(stamp));
+        assert_eq!(Stamp::from_bytes(&bytes[..72]), None);
+    }
+}

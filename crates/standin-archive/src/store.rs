@@ -39,6 +39,12 @@ pub enum ArchiveError {
         /// What the store said.
         source: rusqlite::Error,
     },
+    /// There is an archive already where a new one was to be made.
+    #[error("there is an archive in {} already", path.display())]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The archive was opened for reading, is read-only on disk, or is of a later version.
     #[error("archive {} cannot be written to", path.display())]
     NotWritable {
@@ -608,12 +614,7 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     let made = if version == 0 {
-        connection.execute_batch(&format!(
-            "{}PRAGMA application_id = {}; PRAGMA user_version = {};",
-            schema::TABLES,
-            schema::APPLICATION_ID,
-            schema::VERSION
-        ))
+        connection.execute_batch(&schema::creation())
     } else {
         Ok(())
     };

@@ -233,6 +233,16 @@ fn a_merge_joins_disjoint_parts_into_the_whole() {
         assert_eq!((merged.blobs, merged.ledger, merged.damaged), (20, 20, 0));
     }
     assert_eq!(contents(&joined, &stamps), contents(&whole, &stamps));
+    // A new archive made of all of them in one go holds the same, and goes on as any other.
+    let sources: Vec<Archive> = parts.iter().map(|folder| open(folder.path())).collect();
+    let made = tempfile::tempdir().unwrap();
+    let merged = Archive::merge(&sources, made.path(), &mut nothing).unwrap();
+    assert_eq!((merged.modules, merged.blobs), (30, 60));
+    let new = open(made.path());
+    assert_eq!(contents(&new, &stamps), contents(&whole, &stamps));
+    assert!(new.verify(Repair::No, &mut nothing).unwrap().is_sound());
+    put(&new, new.generation(&stamp(1)).unwrap(), 30..31);
+    assert!(Archive::merge(&sources, made.path(), &mut nothing).is_err());
     // Once more adds nothing but uses.
     let again = open(parts[0].path());
     let merged = joined.merge_from(&again, &mut nothing).unwrap();
