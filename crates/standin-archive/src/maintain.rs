@@ -4,7 +4,7 @@ use crate::batch::drop_payload;
 use crate::payload::{blob_identity, checksum, proof_identity};
 use crate::schema;
 use crate::stamp::Stamp;
-use crate::store::{Access, Archive, ArchiveError, Generation, Mode, at, lock};
+use crate::store::{Archive, ArchiveError, Generation, Mode, at, lock};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -67,8 +67,8 @@ pub enum CompactError {
         /// The archive's database.
         path: PathBuf,
     },
-    /// Another process has the archive open for writing, and would go on in the old file.
-    #[error("archive {} is in use by another process", folder.display())]
+    /// Somebody else has the archive open, and would go on in the old file.
+    #[error("archive {} is in use", folder.display())]
     InUse {
         /// The archive's folder.
         folder: PathBuf,
@@ -229,17 +229,16 @@ impl Archive {
     /// # Errors
     /// The archive cannot be written to, or the copy differs. The archive is then as it was.
     pub fn compact(folder: &Path) -> Result<(), CompactError> {
-        let archive = Self::open(folder, Access::ReadWrite)?;
+        let Some(archive) = Self::open_alone(folder)? else {
+            return Err(CompactError::InUse {
+                folder: folder.to_path_buf(),
+            });
+        };
         if archive.mode != Mode::Writable {
             return Err(ArchiveError::NotWritable {
                 path: folder.to_path_buf(),
             }
             .into());
-        }
-        if !archive.try_alone() {
-            return Err(CompactError::InUse {
-                folder: folder.to_path_buf(),
-            });
         }
         let file = folder.join(schema::FILE);
         let copy = folder.join(format!("{}.compacting", schema::FILE));

@@ -49,16 +49,19 @@ impl Archive {
         progress: Progress<'_>,
     ) -> Result<Merged, ArchiveError> {
         let file = into.join(schema::FILE);
-        if file.exists() {
-            return Err(ArchiveError::Exists {
-                path: into.to_path_buf(),
-            });
-        }
+        let exists = || ArchiveError::Exists {
+            path: into.to_path_buf(),
+        };
         let io = |source| ArchiveError::Folder {
             path: into.to_path_buf(),
             source,
         };
         fs::create_dir_all(into).map_err(io)?;
+        // Nobody makes another archive there while this one is built.
+        let _alone = crate::opening::alone(into).ok_or_else(exists)?;
+        if file.exists() {
+            return Err(exists());
+        }
         let building = into.join(format!("{}.merging", schema::FILE));
         if building.exists() {
             fs::remove_file(&building).map_err(io)?;
@@ -254,9 +257,8 @@ impl Copy<'_> {
             let payload = match moved.get(&old) {
                 Some(payload) => *payload,
                 None => {
-                    let payload = self.payload(old, |blob| {
-                        blob_identity(pair.scope, &key, &second, blob)
-                    })?;
+                    let payload =
+                        self.payload(old, |blob| blob_identity(pair.scope, &key, &second, blob))?;
                     self.merged.blobs += u64::from(payload.is_some());
                     moved.insert(old, payload);
                     payload
@@ -301,9 +303,9 @@ impl Copy<'_> {
             if there {
                 continue;
             }
-            if let Some(payload) = self.payload(row.get(1)?, |_| {
-                proof_identity(pair.scope, name.as_bytes())
-            })? {
+            if let Some(payload) =
+                self.payload(row.get(1)?, |_| proof_identity(pair.scope, name.as_bytes()))?
+            {
                 self.target
                     .prepare_cached("INSERT INTO proof VALUES (?1, ?2, ?3)")?
                     .execute(params![pair.into, name, payload])?;

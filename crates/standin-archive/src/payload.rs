@@ -66,8 +66,8 @@ impl Blob {
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (kind, mut rest) = bytes.split_first()?;
-        match kind {
-            &BINARIES => {
+        match *kind {
+            BINARIES => {
                 let mut binaries = Vec::new();
                 while !rest.is_empty() {
                     let key = take_part(&mut rest)?;
@@ -76,7 +76,7 @@ impl Blob {
                 }
                 Some(Self::Binaries(binaries))
             }
-            &SEGMENT => Some(Self::Segment(rest.to_vec())),
+            SEGMENT => Some(Self::Segment(rest.to_vec())),
             _ => None,
         }
     }

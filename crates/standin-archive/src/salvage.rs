@@ -31,7 +31,7 @@ pub(crate) fn rebuild(
             std::fs::rename(&from, PathBuf::from(to)).map_err(io(&from))?;
         }
     }
-    let (fresh, _mode) = crate::store::connect(&file, crate::store::Access::ReadWrite, incidents)
+    let (fresh, _mode) = crate::opening::connect(&file, crate::store::Access::ReadWrite, incidents)
         .map_err(at(folder))?;
     let salvaged = match Connection::open_with_flags(&aside, OpenFlags::SQLITE_OPEN_READ_ONLY) {
         Ok(damaged) => take_over(&damaged, &fresh).map_err(at(folder))?,
@@ -65,7 +65,12 @@ const REFERRING: [(&str, usize, usize); 4] = [
 ];
 
 /// What a payload's check covers, by the row that refers to it.
-fn covers(table: &str, row: &[Value], scopes: &HashMap<i64, u128>, bytes: &[u8]) -> Option<Vec<u8>> {
+fn covers(
+    table: &str,
+    row: &[Value],
+    scopes: &HashMap<i64, u128>,
+    bytes: &[u8],
+) -> Option<Vec<u8>> {
     let scope = || match row.first() {
         Some(Value::Integer(generation)) => scopes.get(generation).copied(),
         _ => None,

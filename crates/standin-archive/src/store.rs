@@ -1,15 +1,15 @@
-//! The archive: opening it, and finding things in it.
+//! The archive: finding things in it, and changing it.
 
 use crate::incident::Incident;
+use crate::opening::{Opened, Presence, is_damage};
 use crate::payload::{Blob, ModuleKey, blob_identity, checksum, proof_identity};
 use crate::schema;
 use crate::stamp::Stamp;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use standin::key::{ExactKey, ExecutableKey};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Duration;
 
 /// What an archive is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,9 +98,9 @@ pub struct Archive {
     pub(crate) folder: PathBuf,
     pub(crate) mode: Mode,
     pub(crate) connection: Mutex<Connection>,
-    /// Held shared as long as this opening may write: who replaces the database's file takes it
-    /// alone.
-    presence: Option<File>,
+    /// Tells whoever wants to replace the database's file that it is open. Dropped after the
+    /// connection.
+    _presence: Option<Presence>,
     incidents: Mutex<Vec<Incident>>,
 }
 
@@ -113,7 +113,6 @@ impl Archive {
     /// archive is moved aside and rebuilt, one of a later version is left alone.
     pub fn open(folder: &Path, access: Access) -> Result<Self, ArchiveError> {
         let mut incidents = Vec::new();
-        let file = folder.join(schema::FILE);
         if access == Access::ReadWrite {
             let made = std::fs::create_dir_all(folder);
             if let (Err(source), false) = (made, folder.is_dir()) {
@@ -123,64 +122,27 @@ impl Archive {
                 });
             }
         }
-        let mut presence = match access {
-            Access::ReadWrite => presence(folder),
-            Access::ReadOnly => None,
-        };
-        if let Some(file) = &presence {
-            file.lock_shared().map_err(io_at(folder))?;
-        }
-        let mark = folder.join(schema::MARK);
-        let mut opened = if mark.exists() {
-            Err(damage("it was found damaged while it was in use"))
-        } else {
-            connect(&file, access, &mut incidents)
-        };
-        if opened.as_ref().is_err_and(is_damage)
-            && let Some(held) = presence.take()
-        {
-            // Alone, or another process has it open and will have to live with it; the next
-            // opening tries again.
-            held.unlock().map_err(io_at(folder))?;
-            if held.try_lock().is_ok() {
-                // Another process may have mended it meanwhile.
-                if !mark.exists() {
-                    opened = connect(&file, access, &mut incidents);
-                }
-                if let Err(error) = &opened
-                    && is_damage(error)
-                {
-                    crate::salvage::rebuild(folder, error, &mut incidents)?;
-                    if mark.exists() {
-                        std::fs::remove_file(&mark).map_err(io_at(&mark))?;
-                    }
-                    opened = connect(&file, access, &mut incidents);
-                }
-                held.unlock().map_err(io_at(folder))?;
-            }
-            held.lock_shared().map_err(io_at(folder))?;
-            presence = Some(held);
-        }
-        let (connection, mode) = match opened {
-            Ok(opened) => opened,
-            Err(error) if is_damage(&error) => {
-                incidents.push(Incident::Unreadable {
-                    reason: error.to_string(),
-                });
-                (
-                    Connection::open_in_memory().map_err(at(folder))?,
-                    Mode::Closed,
-                )
-            }
-            Err(error) => return Err(at(folder)(error)),
-        };
-        Ok(Self {
+        let opened = crate::opening::open(folder, access, &mut incidents)?;
+        Ok(Self::of(folder, opened, incidents))
+    }
+
+    /// Opens the archive where nobody else has it open, and keeps everybody else out until it
+    /// is dropped. None where somebody has it open.
+    pub(crate) fn open_alone(folder: &Path) -> Result<Option<Self>, ArchiveError> {
+        let mut incidents = Vec::new();
+        let opened = crate::opening::open_alone(folder, &mut incidents)?;
+        Ok(opened.map(|opened| Self::of(folder, opened, incidents)))
+    }
+
+    fn of(folder: &Path, opened: Opened, incidents: Vec<Incident>) -> Self {
+        let (presence, connection, mode) = opened;
+        Self {
             folder: folder.to_path_buf(),
             mode,
             connection: Mutex::new(connection),
-            presence,
+            _presence: presence,
             incidents: Mutex::new(incidents),
-        })
+        }
     }
 
     /// Removes an archive: the documented reset. Nothing else in the folder is touched.
@@ -203,14 +165,6 @@ impl Archive {
             }
         }
         Ok(())
-    }
-
-    /// Waits for nobody: true where no other opening may write any more, until this one is
-    /// dropped.
-    pub(crate) fn try_alone(&self) -> bool {
-        self.presence
-            .as_ref()
-            .is_some_and(|file| file.unlock().is_ok() && file.try_lock().is_ok())
     }
 
     /// The archive's folder.
@@ -447,18 +401,7 @@ impl Archive {
     }
 }
 
-/// The file by which openings that may write know of each other. Where it cannot be made,
-/// nothing can be written either.
-fn presence(folder: &Path) -> Option<File> {
-    File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(folder.join(schema::LOCK))
-        .ok()
-}
-
-fn io_at(folder: &Path) -> impl FnOnce(std::io::Error) -> ArchiveError {
+pub(crate) fn io_at(folder: &Path) -> impl FnOnce(std::io::Error) -> ArchiveError {
     let path = folder.to_path_buf();
     move |source| ArchiveError::Folder { path, source }
 }
@@ -474,155 +417,4 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 pub(crate) fn at(folder: &Path) -> impl FnOnce(rusqlite::Error) -> ArchiveError {
     let path = folder.to_path_buf();
     move |source| ArchiveError::Store { path, source }
-}
-
-/// Whether the file itself is at fault.
-pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-    matches!(
-        error.sqlite_error_code(),
-        Some(DatabaseCorrupt | NotADatabase)
-    )
-}
-
-/// How long a writer waits for its turn.
-const TURN: Duration = Duration::from_secs(60);
-
-pub(crate) fn connect(
-    file: &Path,
-    access: Access,
-    incidents: &mut Vec<Incident>,
-) -> rusqlite::Result<(Connection, Mode)> {
-    let absent = !file.exists();
-    if access == Access::ReadOnly && absent {
-        return Ok((Connection::open_in_memory()?, Mode::Closed));
-    }
-    not_another_file(file)?;
-    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let writable = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let readable = flags | OpenFlags::SQLITE_OPEN_READ_ONLY;
-    let mut mode = match access {
-        Access::ReadWrite => Mode::Writable,
-        Access::ReadOnly => Mode::Readable,
-    };
-    let mut connection = match mode {
-        Mode::Writable => Connection::open_with_flags(file, writable),
-        _ => Connection::open_with_flags(file, readable),
-    }?;
-    connection.busy_timeout(TURN)?;
-    if mode == Mode::Writable
-        && let Err(error) = prepare(&connection)
-    {
-        use rusqlite::ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
-        let refused = matches!(
-            error.sqlite_error_code(),
-            Some(CannotOpen | PermissionDenied | ReadOnly)
-        );
-        if !refused {
-            return Err(error);
-        }
-        incidents.push(Incident::ReadOnly {
-            reason: error.to_string(),
-        });
-        if absent {
-            return Ok((Connection::open_in_memory()?, Mode::Closed));
-        }
-        connection = open_unwritable(file, readable)?;
-        mode = Mode::Readable;
-    }
-    let version: i64 = match connection.query_row("PRAGMA user_version", [], |row| row.get(0)) {
-        Err(error) if mode == Mode::Readable && !is_damage(&error) => {
-            connection = open_unwritable(file, readable)?;
-            connection.query_row("PRAGMA user_version", [], |row| row.get(0))?
-        }
-        other => other?,
-    };
-    if version > schema::VERSION {
-        incidents.push(Incident::FromTheFuture { version });
-        return Ok((connection, Mode::Closed));
-    }
-    if version < schema::VERSION {
-        // Only reached for reading: whoever writes has made the tables above.
-        return Ok((connection, Mode::Closed));
-    }
-    Ok((connection, mode))
-}
-
-/// SQLite would take a file that is too short to be a database for an empty one, and write over
-/// it. Whatever it was, it is moved aside like any other damaged file.
-///
-/// The file is not opened for this: closing any descriptor of it would take away the locks that
-/// this process's other openings of it hold (POSIX record locks belong to the process).
-fn not_another_file(file: &Path) -> rusqlite::Result<()> {
-    // A database's smallest page.
-    const LEAST: u64 = 512;
-    match std::fs::metadata(file) {
-        Ok(known) if (1..LEAST).contains(&known.len()) => {
-            Err(damage("the file is not a database"))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn damage(reason: &str) -> rusqlite::Error {
-    rusqlite::Error::SqliteFailure(
-        rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB),
-        Some(reason.to_owned()),
-    )
-}
-
-/// Opens a database in a place where not even its shared-memory file can be made. Nobody can
-/// write there, so it cannot change while it is read and needs no locks.
-fn open_unwritable(file: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
-    let path = file.to_string_lossy();
-    let escaped = path
-        .replace('%', "%25")
-        .replace('?', "%3f")
-        .replace('#', "%23");
-    let mut journal = file.as_os_str().to_owned();
-    journal.push("-wal");
-    let pending = std::fs::metadata(journal).is_ok_and(|known| known.len() > 0);
-    // A journal that a dead process left is part of what is committed, but SQLite passes over
-    // it in a file that is said never to change. It reads one with an index in memory of its
-    // own where it takes the file for itself alone.
-    let (how, prepare) = if pending {
-        ("vfs=unix-none", "PRAGMA locking_mode = EXCLUSIVE")
-    } else {
-        ("immutable=1", "")
-    };
-    let connection = Connection::open_with_flags(
-        format!("file:{escaped}?{how}"),
-        flags | OpenFlags::SQLITE_OPEN_URI,
-    )?;
-    connection.execute_batch(prepare)?;
-    Ok(connection)
-}
-
-fn prepare(connection: &Connection) -> rusqlite::Result<()> {
-    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    if version == schema::VERSION {
-        // A commit that was acknowledged survives a power cut.
-        return connection.execute_batch("PRAGMA synchronous = FULL");
-    }
-    if version > schema::VERSION {
-        return Ok(());
-    }
-    connection.execute_batch(
-        "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
-    )?;
-    // Another process may be making the tables too: whoever comes second finds them.
-    connection.execute_batch("BEGIN IMMEDIATE")?;
-    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    let made = if version == 0 {
-        connection.execute_batch(&schema::creation())
-    } else {
-        Ok(())
-    };
-    match made {
-        Ok(()) => connection.execute_batch("COMMIT"),
-        Err(error) => {
-            connection.execute_batch("ROLLBACK")?;
-            Err(error)
-        }
-    }
 }

@@ -201,7 +201,11 @@ fn what_pruning_drops_is_due_again() {
     put_list_done(&archive, generation);
     assert_eq!(archive.prune(61).unwrap().blobs, 1);
     let kept = [1, 2].map(|key| archive.has_blob(generation, identity(key)));
-    let made = [1, 2].map(|key| archive.find_ledger(generation, MODE, identity(key)).is_some());
+    let made = [1, 2].map(|key| {
+        archive
+            .find_ledger(generation, MODE, identity(key))
+            .is_some()
+    });
     assert_eq!(kept, made);
     assert_eq!(archive.find_list_done(generation, MODE, LIST), None);
 }
