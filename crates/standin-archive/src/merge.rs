@@ -82,11 +82,8 @@ impl Archive {
 }
 
 fn build(file: &Path, sources: &[Archive], progress: Progress<'_>) -> rusqlite::Result<Merged> {
-    let store = Connection::open(file)?;
-    store.execute_batch(
-        "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN",
-    )?;
-    store.execute_batch(&schema::creation())?;
+    let store = crate::salvage::blank(file)?;
+    store.execute_batch("BEGIN")?;
     let mut all = Merged::default();
     for source in sources {
         let merged = copy_all(source, &store, progress)?;

@@ -251,6 +251,9 @@ pub(crate) fn connect(
         // Only reached for reading: whoever writes has made the tables above.
         return Ok((connection, Mode::Closed));
     }
+    if !crate::salvage::has_tables(&connection)? {
+        return Err(damage("its tables are not an archive's"));
+    }
     Ok((connection, mode))
 }
 
@@ -311,9 +314,10 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     if version > schema::VERSION {
         return Ok(());
     }
-    connection.execute_batch(
-        "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
-    )?;
+    connection.execute_batch(&format!(
+        "PRAGMA page_size = {}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
+        schema::PAGE
+    ))?;
     // Another process may be making the tables too: whoever comes second finds them.
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;

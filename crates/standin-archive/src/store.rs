@@ -150,12 +150,11 @@ impl Archive {
     /// # Errors
     /// A file of the archive cannot be removed.
     pub fn reset(folder: &Path) -> Result<(), ArchiveError> {
-        let names = ["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", schema::FILE));
-        for name in names
+        let databases = [schema::FILE, schema::ASIDE, schema::REBUILDING];
+        let names = databases
             .iter()
-            .map(String::as_str)
-            .chain([schema::LOCK, schema::MARK])
-        {
+            .flat_map(|name| ["", "-wal", "-shm"].map(|suffix| format!("{name}{suffix}")));
+        for name in names.chain([schema::LOCK, schema::MARK].map(str::to_owned)) {
             let file = folder.join(name);
             match std::fs::remove_file(&file) {
                 Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
