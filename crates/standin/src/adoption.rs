@@ -246,8 +246,11 @@ impl<B: Backend> Runtime<B> {
         let Target::Pipeline(index) = target else {
             return;
         };
+        let stamp = self.stamp();
         if let Some(slot) = self.slots.get_mut(index) {
             slot.shaders = None;
+            // What took so long to build gets its chance to be drawn.
+            slot.born = stamp;
             if let Some(linked) = slot.linked.take() {
                 self.retired.push_back((self.frame, linked));
             }

@@ -633,7 +633,10 @@ impl<J, R> State<J, R> {
 
     fn refuse(&mut self, request: &Request) {
         self.counts.refused += 1;
-        self.note(request.target, request.generation, Note::Refused);
+        // A guess that found no room must not keep a draw from asking.
+        if request.lane != Lane::Speculative {
+            self.note(request.target, request.generation, Note::Refused);
+        }
     }
 
     fn ended(&self, ticket: Ticket) -> bool {

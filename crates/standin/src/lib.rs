@@ -13,6 +13,8 @@ mod frame;
 mod job;
 pub mod key;
 mod lanes;
+#[cfg(all(test, loom))]
+mod models;
 mod notice;
 mod prediction;
 mod promotion;

@@ -47,14 +47,13 @@ impl<B: Backend> Runtime<B> {
             if let Some(reclaimed) = reclaimed {
                 self.core.discard(reclaimed);
             }
+            // A draw of this frame may ask for the same, and more urgently.
+            slot.asked.reset();
             match submission {
                 Submission::Accepted => submitted += 1,
                 Submission::Joined { .. } => {}
                 // No guess is worth waiting for room.
-                Submission::Full | Submission::Stopped => {
-                    slot.asked.refused();
-                    break;
-                }
+                Submission::Full | Submission::Stopped => break,
             }
         }
         let mut counters = lock(&self.counters);

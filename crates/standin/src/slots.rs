@@ -100,7 +100,7 @@ pub(crate) struct Slot<B: Backend> {
     pub(crate) making: Mutex<()>,
     /// The frame in which its route was last traced.
     pub(crate) traced: AtomicU64,
-    /// The mark of the frame in which it was registered.
+    /// The mark of the frame in which it was registered, or its pipeline adopted.
     pub(crate) born: u64,
     pub(crate) pins: AtomicU32,
 }
@@ -121,7 +121,7 @@ impl SlotCandidate {
 }
 
 impl<B: Backend> Slot<B> {
-    /// The mark of its last use or of its registration.
+    /// The mark of its last use, adoption or registration.
     pub(crate) fn last_used(&self) -> u64 {
         self.touched.load(Ordering::Relaxed).max(self.born)
     }

@@ -9,6 +9,7 @@
 mod world;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use standin::sim::{Calls, Drawn, Script, SimRecipe, SimTarget};
 use standin::{
@@ -325,7 +326,7 @@ fn what_only_the_archive_has_is_loaded_on_the_draws_path_and_counted_apart() {
     assert_eq!(counters.time(Counter::LoadTime), Script::default().load);
     assert_eq!(
         (counters.waited(), counters.time(Counter::WaitTime)),
-        (0, 0 * MS)
+        (0, Duration::ZERO)
     );
     assert_eq!(world.sim.calls().build_exact, 0);
     assert_eq!(world.draw(&recipe).route, Route::Exact);
@@ -398,7 +399,7 @@ fn a_skipping_draw_takes_no_time_and_builds_in_the_background() {
     let mut world = World::new();
     let drawn = world.frame_with(FirstDraw::Skip, &[&recipe])[0];
     assert_eq!(drawn.reason, Some(Reason::StandInNotBuilt));
-    assert_eq!(world.sim.time(), 0 * MS);
+    assert_eq!(world.sim.time(), Duration::ZERO);
     world.sim.settle();
     let drawn = world.frame_with(FirstDraw::Skip, &[&recipe])[0];
     assert_eq!(drawn.route, Route::Exact);
