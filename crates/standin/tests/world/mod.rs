@@ -25,6 +25,7 @@ pub(crate) struct Draw {
     pub(crate) reason: Option<Reason>,
     pub(crate) drawn: Option<Drawn>,
     pub(crate) rollover: bool,
+    pub(crate) stand_in: bool,
 }
 
 impl World {
@@ -141,12 +142,14 @@ pub(crate) fn draw(
             reason: None,
             drawn: Some(sim.draw(recipe, selected.executable)),
             rollover: selected.rollover,
+            stand_in: selected.mechanism.is_some(),
         },
         Choice::Skip(reason) => Draw {
             route: Route::Skipped,
             reason: Some(reason),
             drawn: None,
             rollover: false,
+            stand_in: false,
         },
     }
 }
