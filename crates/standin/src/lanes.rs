@@ -137,6 +137,9 @@ struct State<J, R> {
     finished: [VecDeque<Ticket>; Lane::COUNT],
     notes: Vec<Noted>,
     running: usize,
+    /// Entries of the speculative lane, and those of them that run.
+    speculative: usize,
+    speculative_running: usize,
     next: u64,
     stopping: bool,
     counts: LaneCounts,
@@ -194,6 +197,8 @@ impl<J, R> Lanes<J, R> {
                 finished: Default::default(),
                 notes: Vec::new(),
                 running: 0,
+                speculative: 0,
+                speculative_running: 0,
                 next: 1,
                 stopping: false,
                 counts: LaneCounts::default(),
@@ -240,7 +245,7 @@ impl<J, R> Lanes<J, R> {
             return (Submission::Joined { promoted }, None);
         }
         let mut reclaimed = None;
-        if request.lane == Lane::Speculative && state.speculative() >= self.limits.speculative {
+        if request.lane == Lane::Speculative && state.speculative >= self.limits.speculative {
             reclaimed = state.reclaim();
             if reclaimed.is_none() {
                 state.refuse(&request);
@@ -273,7 +278,7 @@ impl<J, R> Lanes<J, R> {
         }
         let claim = if let Some(ticket) = state.existing(request.target, request.generation) {
             state.raise(ticket, Lane::Required);
-            match state.take_queued(ticket) {
+            match state.take_ahead(ticket) {
                 Some(taken) => {
                     state.counts.taken += 1;
                     Claim::Build {
@@ -348,6 +353,7 @@ impl<J, R> Lanes<J, R> {
             return Some(job);
         }
         entry.stage = Stage::Queued(job);
+        state.speculative_running -= usize::from(entry.lane == Lane::Speculative);
         let paused = lane.is_none();
         entry.lane = lane.unwrap_or(entry.lane);
         let (target, generation, lane) = (entry.target, entry.generation, entry.lane);
@@ -388,14 +394,18 @@ impl<J, R> Lanes<J, R> {
         } else {
             entry.stage = Stage::Finished(result);
             let lane = entry.lane;
+            state.speculative_running -= usize::from(lane == Lane::Speculative);
             state.finished[lane as usize].push_back(ticket);
             None
         };
+        // A speculative worker may have been held back by the running limit.
+        let held_back = !state.queues[Lane::Speculative as usize].is_empty();
         drop(guard);
         self.tell();
         self.ended.notify_all();
-        // A speculative worker may have been held back by the running limit.
-        self.work.notify_all();
+        if held_back {
+            self.work.notify_all();
+        }
         orphan
     }
 
@@ -437,7 +447,7 @@ impl<J, R> Lanes<J, R> {
         match &mut entry.stage {
             Stage::Finished(result) => Collected::Result(publish(result)),
             Stage::Running => Collected::Running,
-            Stage::Queued(_) => match state.take_queued(ticket) {
+            Stage::Queued(_) => match state.take_ahead(ticket) {
                 Some(taken) => Collected::Build(taken),
                 None => Collected::Gone,
             },
@@ -610,6 +620,7 @@ impl<J, R> State<J, R> {
             },
         );
         self.by_target.insert(request.target, ticket);
+        self.speculative += usize::from(request.lane == Lane::Speculative);
         self.counts.accepted[request.lane as usize] += 1;
         self.note(request.target, request.generation, Note::Submitted(ticket));
         ticket
@@ -617,6 +628,10 @@ impl<J, R> State<J, R> {
 
     fn remove(&mut self, ticket: Ticket) -> Option<Entry<J, R>> {
         let entry = self.entries.remove(&ticket)?;
+        if entry.lane == Lane::Speculative {
+            self.speculative -= 1;
+            self.speculative_running -= usize::from(matches!(entry.stage, Stage::Running));
+        }
         if self.by_target.get(&entry.target) == Some(&ticket) {
             self.by_target.remove(&entry.target);
         }
@@ -643,14 +658,6 @@ impl<J, R> State<J, R> {
         self.entries
             .get(&ticket)
             .is_none_or(|entry| !matches!(entry.stage, Stage::Running))
-    }
-
-    /// Guesses in the table, in whatever stage.
-    fn speculative(&self) -> usize {
-        self.entries
-            .values()
-            .filter(|entry| entry.lane == Lane::Speculative)
-            .count()
     }
 
     /// Gives up the oldest finished guess that nobody waits for.
@@ -680,6 +687,10 @@ impl<J, R> State<J, R> {
             return false;
         }
         let before = std::mem::replace(&mut entry.lane, lane) as usize;
+        if before == Lane::Speculative as usize {
+            self.speculative -= 1;
+            self.speculative_running -= usize::from(matches!(entry.stage, Stage::Running));
+        }
         let lists = match entry.stage {
             Stage::Queued(_) => &mut self.queues,
             Stage::Finished(_) => &mut self.finished,
@@ -690,6 +701,14 @@ impl<J, R> State<J, R> {
         true
     }
 
+    /// Takes a queued build out of turn.
+    fn take_ahead(&mut self, ticket: Ticket) -> Option<Taken<J>> {
+        let taken = self.take_queued(ticket)?;
+        self.queues[taken.lane as usize].retain(|queued| *queued != ticket);
+        Some(taken)
+    }
+
+    /// Marks a build that is in no queue any more as running.
     fn take_queued(&mut self, ticket: Ticket) -> Option<Taken<J>> {
         let entry = self.entries.get_mut(&ticket)?;
         match std::mem::replace(&mut entry.stage, Stage::Running) {
@@ -699,8 +718,8 @@ impl<J, R> State<J, R> {
                     lane: entry.lane,
                     job,
                 };
-                self.queues[taken.lane as usize].retain(|queued| *queued != ticket);
                 self.running += 1;
+                self.speculative_running += usize::from(taken.lane == Lane::Speculative);
                 Some(taken)
             }
             stage => {
@@ -729,12 +748,7 @@ impl<J, R> State<J, R> {
             Lane::Required => &[Lane::Required],
             Lane::Demand => &[Lane::Required, Lane::Demand],
             Lane::Speculative => {
-                let running = self
-                    .entries
-                    .values()
-                    .filter(|e| e.lane == Lane::Speculative && matches!(e.stage, Stage::Running))
-                    .count();
-                if running >= limits.speculative_running {
+                if self.speculative_running >= limits.speculative_running {
                     return None;
                 }
                 &[Lane::Speculative]
