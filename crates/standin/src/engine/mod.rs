@@ -10,5 +10,6 @@ pub mod config;
 pub mod feature;
 pub mod gate;
 pub mod readiness;
+pub mod scratch;
 pub mod stripping;
 pub mod warmup;
