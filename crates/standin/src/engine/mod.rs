@@ -6,6 +6,7 @@
 //! likelihood while the game runs. A [`Readiness`](readiness::Readiness) says when what a scene
 //! will draw can draw without a stall.
 
+pub mod cold;
 pub mod config;
 pub mod feature;
 pub mod gate;
