@@ -9,6 +9,7 @@ mod admission;
 mod adoption;
 mod backend;
 mod clock;
+pub mod engine;
 mod frame;
 mod job;
 pub mod key;
