@@ -73,8 +73,8 @@ pub enum DecodeError {
     /// The body refers to a module that is not at hand.
     #[error("module {0:?} is missing")]
     MissingModule(crate::module::ModuleKey),
-    /// Recipes are nested too deeply.
-    #[error("recipes are nested more than {} deep", crate::bytes::MAX_DEPTH)]
+    /// Parts are nested too deeply.
+    #[error("parts are nested more than {} deep", crate::bytes::MAX_DEPTH)]
     TooDeep,
 }
 
