@@ -48,7 +48,15 @@ pub fn normal_render_pass(pass: &Arc<RenderPassRecipe>) -> Arc<RenderPassRecipe>
             .take()
             .filter(|rendering| rendering.enable);
     }
-    normal.fragment_density_map = normal.fragment_density_map.take().filter(is_used);
+    normal.fragment_density_map = normal
+        .fragment_density_map
+        .take()
+        .filter(is_used)
+        .map(|map| AttachmentReference {
+            attachment: map.attachment,
+            layout: map.layout,
+            ..AttachmentReference::default()
+        });
     if normal == **pass {
         Arc::clone(pass)
     } else {
