@@ -68,6 +68,8 @@ fn every_field_of_a_graphics_pipeline_counts() {
         ".target.pass.subpasses[1].resolve_attachments[0].aspect_mask",
         ".target.pass.subpasses[1].resolve_attachments[1].aspect_mask",
         ".target.pass.subpasses[1].depth_stencil_attachment.aspect_mask",
+        ".target.pass.subpasses[1].depth_stencil_resolve.attachment.aspect_mask",
+        ".target.pass.subpasses[1].shading_rate_attachment.attachment.aspect_mask",
         ".target.pass.fragment_density_map.aspect_mask",
         ".target.pass.fragment_density_map.stencil_layout",
         // No locations mean each attachment's own.

@@ -38,11 +38,19 @@ pub fn normal_render_pass(pass: &Arc<RenderPassRecipe>) -> Arc<RenderPassRecipe>
         subpass.depth_stencil_resolve = subpass
             .depth_stencil_resolve
             .take()
-            .filter(|resolve| resolve.attachment.as_ref().is_some_and(is_used));
+            .filter(|resolve| resolve.attachment.as_ref().is_some_and(is_used))
+            .map(|mut resolve| {
+                resolve.attachment = resolve.attachment.map(without_aspects);
+                resolve
+            });
         subpass.shading_rate_attachment = subpass
             .shading_rate_attachment
             .take()
-            .filter(|rate| rate.attachment.as_ref().is_some_and(is_used));
+            .filter(|rate| rate.attachment.as_ref().is_some_and(is_used))
+            .map(|mut rate| {
+                rate.attachment = rate.attachment.map(without_aspects);
+                rate
+            });
         subpass.single_sampled_rendering = subpass
             .single_sampled_rendering
             .take()
@@ -61,6 +69,14 @@ pub fn normal_render_pass(pass: &Arc<RenderPassRecipe>) -> Arc<RenderPassRecipe>
         Arc::clone(pass)
     } else {
         Arc::new(normal)
+    }
+}
+
+/// Only input attachments have aspects (`VkAttachmentReference2`).
+fn without_aspects(reference: AttachmentReference) -> AttachmentReference {
+    AttachmentReference {
+        aspect_mask: vk::ImageAspectFlags::empty(),
+        ..reference
     }
 }
 
