@@ -201,3 +201,39 @@ proptest! {
         assert_canonical(&bytes);
     }
 }
+
+/// The fuzzer's corpus, each file changed a bounded number of times by a fixed sequence.
+#[test]
+fn the_fuzzers_corpus_mutated_does_no_harm() {
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fuzz/corpus/recipe_bytes"
+    );
+    let mut files = 0;
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = move |below: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        usize::try_from(random % below as u64).unwrap()
+    };
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        assert_canonical(&bytes);
+        files += 1;
+        for _ in 0..2000 {
+            let mut mutated = bytes.clone();
+            for _ in 0..=next(3) {
+                let (from, to) = (next(mutated.len()), next(mutated.len()));
+                match next(4) {
+                    0 => mutated[to] = u8::try_from(next(256)).unwrap(),
+                    1 => mutated[to] = mutated[from],
+                    2 => mutated.insert(to, 0),
+                    _ => drop(mutated.remove(to)),
+                }
+            }
+            assert_canonical(&mutated);
+        }
+    }
+    assert!(files >= 4, "{files} files in the corpus");
+}
