@@ -1,5 +1,9 @@
 //! What is kept of compiled pipelines, and what is made of it in a later run.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod support;
 

@@ -1,5 +1,9 @@
 //! Pipelines from recipes on a real driver, and recipes that a device cannot make.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod support;
 
