@@ -266,7 +266,9 @@ impl<R: Read + Seek> Database<R> {
     /// older recorders differ; see `docs/foz.md`.
     pub fn recompute_keys(&mut self, mut each: impl FnMut(EntryKey, Result<FozKey, Reason>)) {
         for entry in self.entries_of(&Tag::ALL) {
-            match self.document(entry, |document, binary| recompute(entry, &document, binary)) {
+            match self.document(entry, |document, binary| {
+                recompute(entry, &document, binary)
+            }) {
                 Ok(keys) => {
                     for (key, result) in keys {
                         each(key, result);
@@ -602,7 +604,12 @@ fn recompute(entry: EntryKey, d: &Document, binary: &[u8]) -> Result<Recomputed,
     let tag = entry.tag;
     add(&mut out, tag, d.samplers.as_ref(), hash::sampler);
     add(&mut out, tag, d.set_layouts.as_ref(), hash::set_layout);
-    add(&mut out, tag, d.pipeline_layouts.as_ref(), hash::pipeline_layout);
+    add(
+        &mut out,
+        tag,
+        d.pipeline_layouts.as_ref(),
+        hash::pipeline_layout,
+    );
     add(&mut out, tag, d.render_passes.as_ref(), |body| {
         hash::render_pass(body, PassVersion::One)
     });
@@ -611,7 +618,12 @@ fn recompute(entry: EntryKey, d: &Document, binary: &[u8]) -> Result<Recomputed,
     });
     add(&mut out, tag, d.graphics_pipelines.as_ref(), hash::graphics);
     add(&mut out, tag, d.compute_pipelines.as_ref(), hash::compute);
-    add(&mut out, tag, d.ray_tracing_pipelines.as_ref(), hash::ray_tracing);
+    add(
+        &mut out,
+        tag,
+        d.ray_tracing_pipelines.as_ref(),
+        hash::ray_tracing,
+    );
     for (key, body) in d.shader_modules.iter().flat_map(|m| &m.0) {
         let words = body.words(binary)?;
         let result = Ok(FozKey(hash::module(body.flags, &words)));
@@ -670,11 +682,16 @@ impl<R: Read + Seek> Pipelines<'_, R> {
                 graphics::compute(&body, self.db).map(Recipe::Compute)
             }),
             _ => each(document.ray_tracing_pipelines, |body| {
-                Err(if body.library_info.is_some_and(|info| !info.libraries.is_empty()) {
-                    Reason::LibraryOfLibraries
-                } else {
-                    Reason::RayTracing
-                })
+                Err(
+                    if body
+                        .library_info
+                        .is_some_and(|info| !info.libraries.is_empty())
+                    {
+                        Reason::LibraryOfLibraries
+                    } else {
+                        Reason::RayTracing
+                    },
+                )
             }),
         };
         let mut named = false;

@@ -137,7 +137,9 @@ pub(crate) fn pipeline_layout(body: &PipelineLayoutBody) -> Hashed {
     }
     h.count(&body.push_constant_ranges);
     for range in &body.push_constant_ranges {
-        h.word(range.stage_flags).word(range.size).word(range.offset);
+        h.word(range.stage_flags)
+            .word(range.size)
+            .word(range.offset);
     }
     h.word(body.flags);
     if let Some(link) = body.p_next.first() {

@@ -198,8 +198,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Members<T> {
     }
 }
 
-#[derive(Default)]
-#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 /// The top object of a payload, whatever its tag.
 pub(crate) struct Document {
@@ -226,10 +225,7 @@ pub(crate) struct Document {
     pub(crate) compute_pipelines: Option<Members<pipeline::ComputeBody>>,
     #[serde(skip_serializing_if = "Absent::absent")]
     pub(crate) link: Option<resource::LinkBody>,
-    #[serde(
-        rename = "raytracingPipelines",
-        skip_serializing_if = "Absent::absent"
-    )]
+    #[serde(rename = "raytracingPipelines", skip_serializing_if = "Absent::absent")]
     pub(crate) ray_tracing_pipelines: Option<Members<pipeline::RayTracingBody>>,
 }
 
@@ -250,9 +246,4 @@ pub(crate) fn parse(payload: &[u8]) -> Result<(Document, &[u8]), Damage> {
         )));
     }
     Ok((document, rest.get(1..).unwrap_or_default()))
-}
-
-/// The JSON text of a top object.
-pub(crate) fn text(document: &Document) -> Result<Vec<u8>, serde_json::Error> {
-    serde_json::to_vec(document)
 }

@@ -19,5 +19,6 @@ pub mod writer;
 pub use database::{Database, OpenError, Summary};
 pub use declined::{Damaged, Declined, Reason, Warning};
 pub use entry::{EntryKey, FozKey, Tag};
+pub use hash::UnknownStruct;
 pub use info::ApplicationInfo;
 pub use writer::Writer;

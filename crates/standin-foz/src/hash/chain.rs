@@ -29,8 +29,8 @@ impl Hasher {
                 self.word(b.flags).word(b.rasterization_stream);
             }
             Link::Rendering(b) => {
-                self.word(b.view_mask)
-                    .count(&b.color_attachment_formats)
+                self.count(&b.color_attachment_formats)
+                    .word(b.view_mask)
                     .words(&b.color_attachment_formats)
                     .word(b.depth_attachment_format)
                     .word(b.stencil_attachment_format);

@@ -58,9 +58,7 @@ pub(crate) fn graphics(body: &GraphicsBody) -> Hashed {
     if let Some(state) = &body.multisample_state {
         h.multisample(state, &dynamic)?;
     }
-    h.optional(body.viewport_state.as_ref(), |h, s| {
-        h.viewport(s, &dynamic)
-    })?;
+    h.optional(body.viewport_state.as_ref(), |h, s| h.viewport(s, &dynamic))?;
     h.optional(body.vertex_input_state.as_ref(), |h, s| {
         h.vertex_input(s, &dynamic)
     })?;
@@ -91,11 +89,7 @@ fn has_shader_parts(body: &GraphicsBody) -> bool {
 }
 
 impl Hasher {
-    fn optional<T>(
-        &mut self,
-        state: Option<&T>,
-        hash: impl FnOnce(&mut Self, &T) -> Step,
-    ) -> Step {
+    fn optional<T>(&mut self, state: Option<&T>, hash: impl FnOnce(&mut Self, &T) -> Step) -> Step {
         match state {
             Some(state) => hash(self, state),
             None => {

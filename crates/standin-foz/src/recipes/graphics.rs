@@ -10,9 +10,7 @@ use standin_recipe::module::ModuleRef;
 use standin_recipe::output::{InputAttachmentIndices, RenderingFormats, Target};
 use standin_recipe::pipeline::{Parts, PipelineFlags};
 use standin_recipe::raster::{DiscardRectangles, FragmentShadingRate};
-use standin_recipe::stage::{
-    EntryName, Robustness, Specialization, SpecializationEntry, Stage,
-};
+use standin_recipe::stage::{EntryName, Robustness, Specialization, SpecializationEntry, Stage};
 use standin_recipe::{ComputeRecipe, GraphicsRecipe};
 
 /// More colour attachments than any device has.

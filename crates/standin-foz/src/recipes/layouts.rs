@@ -95,10 +95,7 @@ pub(crate) fn set_layout(body: &SetLayoutBody, db: &mut dyn Resolve) -> Step<Set
             }
             Link::MutableTypes(b) => {
                 // Lists beyond the bindings say nothing; bindings without a list have none.
-                for (binding, types) in bindings
-                    .iter_mut()
-                    .zip(&b.mutable_descriptor_type_lists)
-                {
+                for (binding, types) in bindings.iter_mut().zip(&b.mutable_descriptor_type_lists) {
                     binding.mutable_types = types
                         .iter()
                         .map(|&kind| vk::DescriptorType::from_raw(raw(kind)))

@@ -16,9 +16,17 @@ use standin_recipe::render_pass::{
 pub(crate) fn render_pass(body: &RenderPassBody) -> Step<RenderPassRecipe> {
     let mut recipe = RenderPassRecipe {
         flags: vk::RenderPassCreateFlags::from_raw(body.flags),
-        attachments: body.attachments.iter().map(attachment).collect::<Step<_>>()?,
+        attachments: body
+            .attachments
+            .iter()
+            .map(attachment)
+            .collect::<Step<_>>()?,
         subpasses: body.subpasses.iter().map(subpass).collect::<Step<_>>()?,
-        dependencies: body.dependencies.iter().map(dependency).collect::<Step<_>>()?,
+        dependencies: body
+            .dependencies
+            .iter()
+            .map(dependency)
+            .collect::<Step<_>>()?,
         correlated_view_masks: body.correlated_view_masks.clone(),
         ..RenderPassRecipe::default()
     };
@@ -39,7 +47,9 @@ pub(crate) fn render_pass(body: &RenderPassBody) -> Step<RenderPassRecipe> {
                 for (dependency, &offset) in recipe.dependencies.iter_mut().zip(&b.view_offsets) {
                     dependency.view_offset = offset;
                 }
-                recipe.correlated_view_masks.clone_from(&b.correlation_masks);
+                recipe
+                    .correlated_view_masks
+                    .clone_from(&b.correlation_masks);
             }
             other => foreign(other)?,
         }

@@ -161,7 +161,7 @@ pub(crate) fn rasterization(body: &RasterizationBody) -> Step<RasterizationState
             Link::Conservative(b) => {
                 state.conservative = Some(ConservativeRasterization {
                     mode: vk::ConservativeRasterizationModeEXT::from_raw(raw(
-                        b.conservative_rasterization_mode,
+                        b.conservative_rasterization_mode
                     )),
                     extra_overestimation: float(b.extra_primitive_overestimation_size),
                 });
@@ -182,7 +182,7 @@ pub(crate) fn rasterization(body: &RasterizationBody) -> Step<RasterizationState
             Link::DepthBiasRepresentation(b) => {
                 state.depth_bias_representation = Some(DepthBiasRepresentation {
                     representation: vk::DepthBiasRepresentationEXT::from_raw(raw(
-                        b.depth_bias_representation,
+                        b.depth_bias_representation
                     )),
                     exact: b.depth_bias_exact != 0,
                 });
