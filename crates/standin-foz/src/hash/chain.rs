@@ -142,10 +142,13 @@ impl Hasher {
                 self.word(b.provoking_vertex_mode);
             }
             Link::Line(b) => {
+                // Without stippling the recorder takes both as 0, whatever they hold.
+                let stippled = b.stippled_line_enable != 0;
+                let word = |value| if stippled { value } else { 0 };
                 self.word(b.line_rasterization_mode)
                     .word(b.stippled_line_enable)
-                    .word(b.line_stipple_factor)
-                    .word(u32::from(b.line_stipple_pattern));
+                    .word(word(b.line_stipple_factor))
+                    .word(word(u32::from(b.line_stipple_pattern)));
             }
             Link::DepthBiasRepresentation(b) => {
                 self.word(b.depth_bias_representation)
