@@ -42,7 +42,7 @@ fn main() {
                             let start = Instant::now();
                             for draw in 0..SELECTIONS {
                                 let at = (draw + thread * 1000) % RECIPES;
-                                let choice = stream.select(epochs(draw as u64 + 1), || order[at]);
+                                let choice = stream.select(epochs(draw as u32 + 1), || order[at]);
                                 std::hint::black_box(choice.selected());
                             }
                             start.elapsed().as_secs_f64()

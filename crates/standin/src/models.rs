@@ -388,15 +388,21 @@ fn one_of_several_draws_asks() {
 #[test]
 fn places_are_given_once() {
     model(|| {
-        let table = Arc::new(Table::new());
+        let table = Arc::new(Table::<(), _>::new());
         let other = {
             let table = table.clone();
-            thread::spawn(move || table.insert(|index| (index, 1_u32)).expect("there is room"))
+            thread::spawn(move || {
+                table
+                    .insert(|index, ()| (index, 1_u32))
+                    .expect("there is room")
+            })
         };
-        let mine = table.insert(|index| (index, 2_u32)).expect("there is room");
+        let mine = table
+            .insert(|index, ()| (index, 2_u32))
+            .expect("there is room");
         let theirs = other.join().unwrap();
         assert_ne!(mine, theirs);
-        assert_eq!(table.get(mine), Some(&(mine, 2)));
-        assert_eq!(table.get(theirs), Some(&(theirs, 1)));
+        assert_eq!(table.get(mine), Some((&(), &(mine, 2))));
+        assert_eq!(table.get(theirs), Some((&(), &(theirs, 1))));
     });
 }

@@ -43,7 +43,7 @@ impl<B: Backend> Runtime<B> {
             let (submission, reclaimed) = self
                 .core
                 .lanes
-                .submit(request, || slot_job(&self.core, slot, Want::Exact));
+                .submit(request, || slot_job(&self.core, &slot, Want::Exact));
             if let Some(reclaimed) = reclaimed {
                 self.core.discard(reclaimed);
             }

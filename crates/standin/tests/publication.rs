@@ -317,7 +317,7 @@ fn real_threads_build_publish_release_and_shut_down() {
                             stream.on_uncovered(FirstDraw::Skip);
                         }
                         let epochs = Epochs {
-                            shader: step + 1,
+                            shader: u32::try_from(step).unwrap() + 1,
                             ..Epochs::default()
                         };
                         let choice =
