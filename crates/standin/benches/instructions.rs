@@ -21,7 +21,7 @@ use stage::{RECIPES, all_exact, all_pending, epochs, shuffled, unbounded};
 const BOUNDS: [(&str, f64); 3] = [
     ("unchanged", 20.0),
     ("stand-in, promotion pending", 20.0),
-    ("reselect, exact adopted, random", 80.0),
+    ("reselect, exact adopted, random", 85.0),
 ];
 
 /// The number of the case that is the loop alone.

@@ -63,6 +63,13 @@ fn traced(on: bool) -> Settings {
     }
 }
 
+/// What the loop around a selection takes: to be taken off the others.
+#[divan::bench(sample_size = 16_384)]
+fn a0_nothing(bencher: Bencher) {
+    let now = epochs(1);
+    bencher.bench_local(|| black_box(now));
+}
+
 #[divan::bench(args = [false, true], sample_size = 16_384)]
 fn a1_unchanged_traced(bencher: Bencher, trace: bool) {
     let (mut runtime, ids) = all_exact(traced(trace));

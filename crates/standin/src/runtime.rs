@@ -135,7 +135,25 @@ struct Newcomers {
 /// Hands out an executable for every draw.
 ///
 /// One owner has it and changes it between frames; [`Runtime::begin_frame`] lends it to that
-/// frame's recording threads, read-only, for as long as the [`Frame`](crate::Frame) lives:
+/// frame's recording threads, read-only, for as long as the [`Frame`](crate::Frame) lives.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use standin::sim::{Sim, SimRecipe};
+/// # use standin::{Choice, Epochs, Settings, WorkerCounts};
+/// # let sim = Sim::new(WorkerCounts::for_cores(2));
+/// # let recipe = SimRecipe::alone(7);
+/// let mut runtime = sim.runtime(Settings::default());
+/// let id = runtime.register(recipe.key(), Arc::new(recipe.clone()));
+/// let frame = runtime.begin_frame();
+/// let mut stream = frame.stream(0);
+/// match stream.select(Epochs::default(), || id) {
+///     Choice::Draw(selected) => drop(sim.draw(&recipe, selected.executable)),
+///     Choice::Skip(reason) => println!("not drawn: {}", reason.name()),
+/// }
+/// ```
+///
+/// While it lives, nothing changes the tables; the compiler sees to it:
 ///
 /// ```compile_fail,E0502
 /// # fn show<B: standin::Backend>(runtime: &mut standin::Runtime<B>) {

@@ -1,6 +1,8 @@
 //! A recording thread's selection: the hot path. What it takes when nothing in memory serves is
 //! in `uncovered`.
 
+use std::time::Duration;
+
 use crate::admission::Mechanism;
 use crate::backend::{Backend, Resources, Want};
 use crate::job::guarded;
@@ -12,7 +14,7 @@ use crate::runtime::{Mode, Runtime, slot_job};
 use crate::slots::{Asked, Both, Hot, PipelineId, RECENCY_GRAIN};
 use crate::stats::{Counter, Counters};
 use crate::sync::{Arc, Ordering, lock};
-use crate::trace::Event;
+use crate::trace::{BuildResult, Event, Phase, PhaseLog, Subject};
 
 /// Generations of the state that a pipeline depends on. Whoever owns the state raises the
 /// number that changes; equal numbers mean equal state. They are compared only within a frame,
@@ -221,8 +223,8 @@ impl<'f, B: Backend> Stream<'f, B> {
         })
     }
 
-    /// As [`Self::select`] for a caller that knows that the state has changed.
-    #[inline]
+    /// The state has changed. Not inlined: it would spoil the code of the unchanged case around it.
+    #[inline(never)]
     fn reselect(&mut self, id: PipelineId) -> Choice<'f, B::Executable> {
         let Some(hot) = self.runtime.hot(id) else {
             return self.skip(Reason::StaleHandle);
@@ -295,11 +297,15 @@ impl<'f, B: Backend> Stream<'f, B> {
                 None => self.skip(Reason::ExactFailed),
             };
         }
-        let tracing = self.runtime.core.trace.is_on();
+        // Once a frame and pipeline; most draws on a stand-in do not even ask for the time.
+        let frame = self.runtime.frame;
+        let tracing = self.runtime.core.trace.is_on()
+            && slot.traced.load(Ordering::Relaxed) != frame
+            && slot.traced.swap(frame, Ordering::Relaxed) != frame;
         let start = if tracing {
             self.runtime.core.clock.now()
         } else {
-            std::time::Duration::ZERO
+            Duration::ZERO
         };
         let started = slot.promotion.status().is_pending() || slot.asked.state() == Asked::Yes;
         let routed = match self.linked(slot, id) {
@@ -322,13 +328,12 @@ impl<'f, B: Backend> Stream<'f, B> {
             Ok(routed) => (routed.route, routed.reason),
             Err(reason) => (Route::Skipped, *reason),
         };
-        if tracing && slot.traced.swap(self.runtime.frame, Ordering::Relaxed) != self.runtime.frame
-        {
+        if tracing {
             let core = &self.runtime.core;
-            let subject = crate::trace::Subject::Exact(slot.key);
+            let subject = Subject::Exact(slot.key);
             core.trace.name(subject, || core.backend.name(&slot.recipe));
             self.events.push(Event::Routed {
-                frame: self.runtime.frame,
+                frame,
                 draw: self.draw_number(),
                 stream: self.number,
                 key: slot.key,
@@ -406,12 +411,15 @@ impl<'f, B: Backend> Stream<'f, B> {
         if let Some(executable) = slot.slot.linked.get() {
             return Some(executable);
         }
-        let mut log = crate::trace::PhaseLog::new(self.runtime.core.clock.clone());
+        let mut log = PhaseLog::new(self.runtime.core.clock.clone());
         let start = log.now();
         let linked = guarded(|| backend.fast_link(&slot.recipe, &mut log));
         self.counters.add(Counter::Links, 1);
         self.counters
             .add_time(Counter::LinkTime, log.now().saturating_sub(start));
+        if self.runtime.core.trace.is_on() {
+            self.trace_link(slot, &log, start, linked.is_ok());
+        }
         match linked {
             Ok(executable) => {
                 if let Err(spare) = slot.linked.set(executable) {
@@ -425,6 +433,57 @@ impl<'f, B: Backend> Stream<'f, B> {
                 None
             }
         }
+    }
+
+    fn trace_link(&mut self, slot: Both<'_, B>, log: &PhaseLog, start: Duration, linked: bool) {
+        let subject = Subject::Exact(slot.key);
+        let thread = self.number;
+        self.events
+            .extend(log.spans().iter().map(|span| Event::PhaseSpan {
+                subject,
+                phase: span.phase,
+                lane: None,
+                thread,
+                start: span.start,
+                duration: span.duration,
+            }));
+        self.events.push(Event::Built {
+            subject,
+            result: if linked {
+                BuildResult::Linked
+            } else {
+                BuildResult::Failed
+            },
+            lane: None,
+            thread,
+            ticket: 0,
+            start,
+            duration: log.now().saturating_sub(start),
+            queue_wait: Duration::ZERO,
+        });
+    }
+
+    /// Books time that the renderer spent for a draw on this pipeline outside of the runtime,
+    /// for the trace: a rollover, a wait for a fence or a lock.
+    pub fn spent(&mut self, id: PipelineId, phase: Phase, start: Duration, duration: Duration) {
+        if self.runtime.core.trace.is_on()
+            && let Some(slot) = self.runtime.slot(id)
+        {
+            self.events.push(Event::PhaseSpan {
+                subject: Subject::Exact(slot.key),
+                phase,
+                lane: None,
+                thread: self.number,
+                start,
+                duration,
+            });
+        }
+    }
+
+    /// The time on the runtime's clock.
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        self.runtime.core.clock.now()
     }
 
     /// The cheapest adopted stand-in that this stream can feed; otherwise why there is none.
