@@ -299,7 +299,7 @@ impl<B: Backend> Runtime<B> {
             };
         }
         if given_up && error != BuildError::DeviceLost {
-            let name = self.core.backend.name(&completion.recipe);
+            let name = self.core.name(&completion.recipe);
             self.core.notify(|| match completion.want {
                 Want::Exact => Notice::ExactFailed { name, error },
                 Want::StandIn(_) => Notice::StandInFailed { name, error },
@@ -361,7 +361,7 @@ impl<B: Backend> Runtime<B> {
     }
 
     fn keep_within_capacity(&mut self) {
-        if self.len() > self.settings.capacity {
+        if self.len() > self.settings.capacity && self.stamp() >= self.next_eviction {
             self.evict_slots();
         }
         if self.family_count() > self.settings.family_capacity {
@@ -400,6 +400,10 @@ impl<B: Backend> Runtime<B> {
             self.note_eviction(Target::Pipeline(index));
             self.remove_slot(index);
             left -= 1;
+        }
+        if left > 0 {
+            // More are in use than fit: the marks say nothing new before they are renewed.
+            self.next_eviction = self.stamp() + RECENCY_GRAIN;
         }
     }
 

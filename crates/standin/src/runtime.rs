@@ -185,6 +185,8 @@ pub struct Runtime<B: Backend> {
     pub(crate) frame_start: Duration,
     pub(crate) spent: crate::adoption::Spent,
     pub(crate) seen_news: u64,
+    /// The mark before which no search for what can be evicted is worth it.
+    pub(crate) next_eviction: u64,
     /// Executables that frames in flight may still use, with the last such frame.
     pub(crate) retired: VecDeque<(u64, B::Executable)>,
     /// The counters of the frame that is recorded.
@@ -280,6 +282,7 @@ impl<B: Backend> Runtime<B> {
             frame: 0,
             spent: crate::adoption::Spent::default(),
             seen_news: 0,
+            next_eviction: 0,
             retired: VecDeque::new(),
             counters: Mutex::new(Counters::default()),
             last_frame: FrameReport::default(),

@@ -331,7 +331,7 @@ impl<'f, B: Backend> Stream<'f, B> {
         if tracing {
             let core = &self.runtime.core;
             let subject = Subject::Exact(slot.key);
-            core.trace.name(subject, || core.backend.name(&slot.recipe));
+            core.trace.name(subject, || core.name(&slot.recipe));
             self.events.push(Event::Routed {
                 frame,
                 draw: self.draw_number(),

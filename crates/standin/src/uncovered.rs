@@ -174,7 +174,7 @@ impl<'f, B: Backend> Stream<'f, B> {
         }
         if !got.loaded && caller_wait > runtime.settings.wait_notice {
             runtime.core.notify(|| Notice::DrawWaited {
-                name: runtime.core.backend.name(&slot.recipe),
+                name: runtime.core.name(&slot.recipe),
                 frame: runtime.frame,
                 waiting: got.waiting,
                 reason,
@@ -353,27 +353,36 @@ impl<'f, B: Backend> Stream<'f, B> {
             let give_way = effort == Effort::BuildHere
                 || (effort == Effort::Load && self.first_draw == FirstDraw::Skip);
             if give_way {
-                // No longer waits: somebody else's build is left alone.
-                if let Collected::Build(taken) = core.lanes.collect(ticket, |_| ()) {
-                    return self.build_taken(taken, aim, effort, Waiting::Taken);
-                }
+                // Somebody else's build is left alone.
+                core.lanes.stop_waiting(ticket);
                 return match effort {
                     Effort::BuildHere => self.build_beside(slot, aim),
                     _ => Err(Missed::NotThere),
                 };
             }
-            core.wait_ended(ticket, self.runtime.settings.wait_limit);
         }
         let mut spare = None;
-        let collected = core.lanes.collect(ticket, |completion| {
-            let times = Times {
-                queue: completion.times.queue,
-                build: completion.times.build(),
-            };
-            let (published, left) = publish(completion, aim.place);
-            spare = left;
-            published.map(|()| (times, completion.loaded))
-        });
+        let deadline = core
+            .clock
+            .now()
+            .saturating_add(self.runtime.settings.wait_limit);
+        let collected = loop {
+            let left = deadline.saturating_sub(core.clock.now());
+            let ended = core.wait_ended(ticket, left);
+            let collected = core.lanes.collect(ticket, |completion| {
+                let times = Times {
+                    queue: completion.times.queue,
+                    build: completion.times.build(),
+                };
+                let (published, unused) = publish(completion, aim.place);
+                spare = unused;
+                published.map(|()| (times, completion.loaded))
+            });
+            // Seen to have ended, and running again: a worker took the second half.
+            if !(ended && matches!(collected, Collected::Running)) {
+                break collected;
+            }
+        };
         if let Some(spare) = spare {
             core.backend.destroy(spare);
         }
@@ -394,7 +403,10 @@ impl<'f, B: Backend> Stream<'f, B> {
             }
             Collected::Result(Err(error)) => Err(Missed::Failed(error)),
             Collected::Build(taken) => self.build_taken(taken, aim, effort, waiting),
-            Collected::Running => Err(Missed::Limit),
+            Collected::Running => {
+                core.lanes.stop_waiting(ticket);
+                Err(Missed::Limit)
+            }
             Collected::Gone => match aim.place.get() {
                 Some(executable) => Ok(Got {
                     executable,
