@@ -431,12 +431,11 @@ impl Run<'_> {
                 for index in &w[3..] {
                     let index = self.get(*index)[0];
                     let inner = match self.module.types[&of] {
-                        Type::Struct(inner) => inner,
                         Type::Array(inner, length) => {
                             assert!(index < length, "index {index} of {length}");
                             inner
                         }
-                        Type::Vector(inner, _) => inner,
+                        Type::Struct(inner) | Type::Vector(inner, _) => inner,
                         other => panic!("access into {other:?}"),
                     };
                     offset += index * self.module.size(inner) as u32;
@@ -484,7 +483,10 @@ impl Run<'_> {
             op::I_NOT_EQUAL => self.integers(w[2], w[3], |a, b| u32::from(a != b)),
             op::U_LESS_THAN => self.integers(w[2], w[3], |a, b| u32::from(a < b)),
             op::F_ORD_EQUAL => self.compare(w[2], w[3], |a, b| a == b),
-            op::F_ORD_NOT_EQUAL => self.compare(w[2], w[3], |a, b| a < b || a > b),
+            op::F_ORD_NOT_EQUAL => self.compare(w[2], w[3], |a, b| {
+                // Ordered: false for what is not a number.
+                !a.is_nan() && !b.is_nan() && a != b
+            }),
             op::F_ORD_LESS => self.compare(w[2], w[3], |a, b| a < b),
             op::F_ORD_GREATER => self.compare(w[2], w[3], |a, b| a > b),
             op::F_ORD_LESS_EQUAL => self.compare(w[2], w[3], |a, b| a <= b),
