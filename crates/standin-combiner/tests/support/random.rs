@@ -1,6 +1,8 @@
 //! Random admitted states and edge-heavy inputs, from a seed.
 
-use standin_combiner::oracle::FragmentInputs;
+use standin_combiner::admit::{Admitted, admit};
+use standin_combiner::oracle::{Float, FragmentInputs, evaluate};
+use standin_combiner::packet::Constants;
 use standin_combiner::state::RawState;
 
 /// SplitMix64: every seed gives a good sequence.
@@ -120,6 +122,17 @@ pub fn data(rng: &mut Rng, state: &mut RawState) {
     state.final_factors = [colour(rng), colour(rng)];
     state.fog_colour = colour(rng);
     state.control_0 = state.control_0 & !0xFF | rng.below(256);
+}
+
+/// Moves the alpha reference next to the alpha that the fragment has: elsewhere the alpha
+/// test's rounding could not show.
+pub fn reference_near_alpha(rng: &mut Rng, state: &mut RawState, inputs: &FragmentInputs) {
+    let admitted = admit(state).expect("random states are admitted");
+    let constants = Constants::from_state(state);
+    let Admitted { program, shell } = admitted;
+    let alpha = evaluate(&Float, &program, &shell, &constants, inputs).colour[3];
+    let near = (alpha * 255.0) as u32 + rng.below(3);
+    state.control_0 = state.control_0 & !0xFF | near.saturating_sub(1).min(255);
 }
 
 /// All four texture stages pass their coordinates through; the alpha test is off.
