@@ -9,7 +9,7 @@ use standin_combiner::asm::assemble;
 use standin_combiner::oracle::{Float, FragmentInputs, Reading, evaluate_as};
 use standin_combiner::packet::Constants;
 use standin_combiner::state::RawState;
-use support::compare::{Bits, bits};
+use support::compare::{Bits, bits, shrink};
 use support::random::{self, Rng};
 
 fn result(reading: Reading, state: &RawState, inputs: &FragmentInputs) -> Bits {
@@ -118,4 +118,37 @@ fn every_misreading_is_caught_by_random_programs() {
         println!("{reading:?}: {count} of 8000");
         assert!(count >= 3, "{reading:?} is caught {count} times in 8000");
     }
+}
+
+/// A mismatch is reported small: the shrunken program still shows it, in no more stages
+/// than the misreading needs.
+#[test]
+fn mismatches_shrink_to_the_stages_they_need() {
+    let mut rng = Rng(2);
+    for reading in Reading::WRONG {
+        let wrong = |state: &RawState, inputs: &FragmentInputs| {
+            result(reading, state, inputs) != result(Reading::Right, state, inputs)
+        };
+        let (state, inputs) = loop {
+            let shell = random::shell(&mut rng, false);
+            let mut state = random::program(&mut rng, &shell);
+            let inputs = random::inputs(&mut rng);
+            random::reference_near_alpha(&mut rng, &mut state, &inputs);
+            if wrong(&state, &inputs) {
+                break (state, inputs);
+            }
+        };
+        let (small, inputs) = shrink(&state, &inputs, wrong);
+        assert!(wrong(&small, &inputs));
+        let stages = admit(&small).unwrap().program.stage_count();
+        let needed = match reading {
+            Reading::SevenStages => 8,
+            _ => stages_of(&state).min(3),
+        };
+        assert!(stages <= needed, "{reading:?} in {stages} stages");
+    }
+}
+
+fn stages_of(state: &RawState) -> usize {
+    admit(state).unwrap().program.stage_count()
 }

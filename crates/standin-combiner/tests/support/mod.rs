@@ -4,5 +4,6 @@
 #![allow(unreachable_pub)] // It is a module of several binaries.
 
 pub mod compare;
+pub mod gpu;
 pub mod interpreter;
 pub mod random;
