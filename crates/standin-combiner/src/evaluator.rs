@@ -7,7 +7,7 @@ mod rules;
 use crate::emit::{Builder, Finished, Interface, Type, begin, finish, uniform_block};
 use crate::packet::{
     C0_SHIFT, C1_SHIFT, FINAL_C0, FINAL_C1, HEADER_MUX_MSB, HEADER_PRODUCT, HEADER_SUM, NEEDS_AB,
-    NEEDS_CD, PROGRAM_BYTES,
+    NEEDS_CD, PROGRAM_VECTORS,
 };
 use crate::program::{
     AB_BLUE_TO_ALPHA, AB_DOT, CD_BLUE_TO_ALPHA, CD_DOT, CLAMP_SUM, COMPLEMENT_R0, COMPLEMENT_V1,
@@ -37,6 +37,18 @@ pub enum RuleForm {
     Data,
     /// A switch over the encoding.
     Switch,
+    /// The formula, with its numbers from the packet's tables.
+    Table,
+}
+
+/// Whether the commonest mapping and operation have a path of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Shortcuts {
+    /// All encodings go the same way.
+    #[default]
+    None,
+    /// max(0, e) and x do nothing but that.
+    Identity,
 }
 
 /// The evaluator's variants. All give the same bits; they differ in speed.
@@ -46,6 +58,52 @@ pub struct EvaluatorForm {
     pub registers: RegisterStorage,
     /// How mappings and operations are applied.
     pub rules: RuleForm,
+    /// Whether the commonest ones have a path of their own.
+    pub shortcuts: Shortcuts,
+}
+
+impl EvaluatorForm {
+    /// Every form.
+    pub fn all() -> impl Iterator<Item = Self> {
+        const STORAGES: [RegisterStorage; 3] = [
+            RegisterStorage::FloatArray,
+            RegisterStorage::VectorArray,
+            RegisterStorage::Variables,
+        ];
+        const RULES: [RuleForm; 3] = [RuleForm::Data, RuleForm::Switch, RuleForm::Table];
+        STORAGES.into_iter().flat_map(|registers| {
+            RULES.into_iter().flat_map(move |rules| {
+                [Shortcuts::None, Shortcuts::Identity]
+                    .into_iter()
+                    .map(move |shortcuts| Self {
+                        registers,
+                        rules,
+                        shortcuts,
+                    })
+            })
+        })
+    }
+}
+
+/// registers/rules, and `+` with shortcuts.
+impl std::fmt::Display for EvaluatorForm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let registers = match self.registers {
+            RegisterStorage::FloatArray => "floats",
+            RegisterStorage::VectorArray => "vectors",
+            RegisterStorage::Variables => "variables",
+        };
+        let rules = match self.rules {
+            RuleForm::Data => "data",
+            RuleForm::Switch => "switch",
+            RuleForm::Table => "table",
+        };
+        let shortcuts = match self.shortcuts {
+            Shortcuts::None => "",
+            Shortcuts::Identity => "+",
+        };
+        f.pad(&format!("{registers}/{rules}{shortcuts}"))
+    }
 }
 
 /// The evaluator's fragment shader for a shell, as SPIR-V 1.0 words.
@@ -53,8 +111,7 @@ pub struct EvaluatorForm {
 pub fn evaluator(shell: &Shell, form: EvaluatorForm) -> Vec<u32> {
     let mut b = Builder::new();
     let inputs = begin(&mut b, shell, 0xFFFF);
-    let vectors = PROGRAM_BYTES / 16;
-    let block = uniform_block(&mut b, Type::Uint4, vectors, Interface::PROGRAM);
+    let block = uniform_block(&mut b, Type::Uint4, PROGRAM_VECTORS, Interface::PROGRAM);
     let registers = RegisterFile::declare(&mut b, form.registers);
     registers.fill(&mut b, shell, &inputs);
     let mut code = Evaluator {

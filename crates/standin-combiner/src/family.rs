@@ -60,7 +60,11 @@ impl Evaluator for Combiners {
     type Declined = Decline;
 
     fn version(&self) -> u128 {
-        VERSION << 8 | (self.form.registers as u128) << 4 | self.form.rules as u128
+        let form = self.form;
+        VERSION << 12
+            | (form.registers as u128) << 8
+            | (form.rules as u128) << 4
+            | form.shortcuts as u128
     }
 
     fn admit(&self, state: &RawState) -> Result<Admission<Program, Shell>, Decline> {

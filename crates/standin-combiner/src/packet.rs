@@ -5,7 +5,42 @@ use crate::program::{ConstantScope, MuxSelector, Program, Register, StageWords};
 use crate::state::{MAX_STAGES, RawState};
 
 /// Size of the program block in bytes.
-pub const PROGRAM_BYTES: usize = 16 * (1 + MAX_STAGES);
+pub const PROGRAM_BYTES: usize = 16 * PROGRAM_VECTORS;
+
+/// Header, stages, the table of input mappings, the table of output operations.
+pub(crate) const PROGRAM_VECTORS: usize = MAPPING_TABLE + 16;
+/// Where the table of input mappings starts: eight vectors of low, high, scale, offset.
+pub(crate) const MAPPING_TABLE: usize = 1 + MAX_STAGES;
+/// Where the table of output operations starts: eight vectors of bias, scale, 0, 0.
+pub(crate) const OPERATION_TABLE: usize = MAPPING_TABLE + 8;
+
+/// offset + scale * min(max(e, low), high) for each input mapping.
+pub(crate) const MAPPINGS: [[f32; 4]; 8] = {
+    const LOW: f32 = f32::MIN;
+    const HIGH: f32 = f32::MAX;
+    [
+        [0.0, HIGH, 1.0, 0.0],
+        [0.0, 1.0, -1.0, 1.0],
+        [0.0, HIGH, 2.0, -1.0],
+        [0.0, HIGH, -2.0, 1.0],
+        [0.0, HIGH, 1.0, -0.5],
+        [0.0, HIGH, -1.0, 0.5],
+        [LOW, HIGH, 1.0, 0.0],
+        [LOW, HIGH, -1.0, 0.0],
+    ]
+};
+
+/// (x + bias) * scale for each output operation; 5 and 7 do not occur.
+pub(crate) const OPERATIONS: [[f32; 4]; 8] = [
+    [0.0, 1.0, 0.0, 0.0],
+    [-0.5, 1.0, 0.0, 0.0],
+    [0.0, 2.0, 0.0, 0.0],
+    [-0.5, 2.0, 0.0, 0.0],
+    [0.0, 4.0, 0.0, 0.0],
+    [0.0; 4],
+    [0.0, 0.5, 0.0, 0.0],
+    [0.0; 4],
+];
 
 /// Size of the constants block in bytes.
 pub const CONSTANTS_BYTES: usize = 16 * CONSTANT_VECTORS;
@@ -61,7 +96,7 @@ impl ProgramPacket {
         for (i, (stage, packed)) in program
             .stage_words()
             .iter()
-            .zip(words[4..].chunks_exact_mut(4))
+            .zip(words[4..4 * MAPPING_TABLE].chunks_exact_mut(4))
             .enumerate()
         {
             let index = |constant| match program.constant_scope(constant) {
@@ -78,6 +113,13 @@ impl ProgramPacket {
             packed[1] = alpha_in;
             packed[2] = rgb_out | needs(rgb_out) | index(0) << C0_SHIFT | index(1) << C1_SHIFT;
             packed[3] = alpha_out | needs(alpha_out);
+        }
+        let tables = MAPPINGS
+            .as_flattened()
+            .iter()
+            .chain(OPERATIONS.as_flattened());
+        for (to, value) in words[4 * MAPPING_TABLE..].iter_mut().zip(tables) {
+            *to = value.to_bits();
         }
         Self(words)
     }

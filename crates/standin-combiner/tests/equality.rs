@@ -5,27 +5,11 @@
 mod support;
 
 use standin_combiner::admit::admit;
-use standin_combiner::evaluator::{EvaluatorForm, RegisterStorage, RuleForm};
+use standin_combiner::evaluator::EvaluatorForm;
 use standin_combiner::state::RawState;
 use support::compare::{assert_equal, generic_module};
 use support::interpreter::Quirks;
 use support::random::{self, Rng};
-
-const FORMS: [EvaluatorForm; 6] = {
-    use RegisterStorage::{FloatArray, Variables, VectorArray};
-    use RuleForm::{Data, Switch};
-    const fn form(registers: RegisterStorage, rules: RuleForm) -> EvaluatorForm {
-        EvaluatorForm { registers, rules }
-    }
-    [
-        form(FloatArray, Data),
-        form(FloatArray, Switch),
-        form(VectorArray, Data),
-        form(VectorArray, Switch),
-        form(Variables, Data),
-        form(Variables, Switch),
-    ]
-};
 
 fn inputs(rng: &mut Rng, count: usize) -> Vec<standin_combiner::oracle::FragmentInputs> {
     (0..count).map(|_| random::inputs(rng)).collect()
@@ -39,10 +23,10 @@ fn random_programs_agree_in_every_form_of_the_evaluator() {
         ..shell
     })
     .unwrap();
-    for (i, form) in FORMS.into_iter().enumerate() {
+    for (i, form) in EvaluatorForm::all().enumerate() {
         let generic = generic_module(&admitted.shell, form);
         let mut rng = Rng(i as u64);
-        for _ in 0..3_000 {
+        for _ in 0..2_000 {
             let state = random::program(&mut rng, &shell);
             let inputs = inputs(&mut rng, 2);
             let quirks = if rng.one_in(2) {

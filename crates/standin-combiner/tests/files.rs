@@ -107,7 +107,7 @@ fn the_control_packet_has_its_documented_layout() {
     state.alpha_outputs[..2].copy_from_slice(&[0x0000_000D, 0]);
     let packet = ProgramPacket::new(&admit(&state).unwrap().program).to_bytes();
     assert_eq!(packet.len(), PROGRAM_BYTES);
-    assert_eq!(PROGRAM_BYTES, 144);
+    assert_eq!(PROGRAM_BYTES, 400);
     let word = |at: usize| u32::from_le_bytes(packet[at..at + 4].try_into().unwrap());
     // Header: stage count, final words, flags (MSB mux, sum read, product read).
     assert_eq!(
@@ -120,7 +120,13 @@ fn the_control_packet_has_its_documented_layout() {
     // Stage 1: the mux needs both; C1 is per stage and has index 1.
     assert_eq!([word(32), word(36)], [0x2A01_0203, 0x1C02_0000]);
     assert_eq!([word(40), word(44)], [0x4C00 | 3 << 20 | 1 << 27, 0]);
-    assert!(packet[48..].iter().all(|byte| *byte == 0));
+    assert!(packet[48..144].iter().all(|byte| *byte == 0));
+    // The tables: low, high, scale, offset of a mapping; bias and scale of an operation.
+    let row = |at: usize| [0, 4, 8, 12].map(|c| f32::from_bits(word(at + c)));
+    assert_eq!(row(144 + 16), [0.0, 1.0, -1.0, 1.0]);
+    assert_eq!(row(144 + 7 * 16), [f32::MIN, f32::MAX, -1.0, 0.0]);
+    assert_eq!(row(272 + 3 * 16), [-0.5, 2.0, 0.0, 0.0]);
+    assert_eq!(row(272 + 6 * 16), [0.0, 0.5, 0.0, 0.0]);
 }
 
 #[test]
@@ -166,7 +172,7 @@ fn the_interface_lists_what_a_shell_samples() {
         interface.program,
         BlockBinding {
             binding: 0,
-            bytes: 144
+            bytes: 400
         }
     );
     assert_eq!(
@@ -188,7 +194,7 @@ fn the_interface_lists_what_a_shell_samples() {
     let mut packet = vec![];
     combiners.write_program(&admitted.program, &mut packet);
     combiners.write_constants(&state, &mut packet);
-    assert_eq!(packet.len(), 144 + 320);
+    assert_eq!(packet.len(), 400 + 320);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 mod support;
 
 use standin_combiner::admit::{Admitted, admit};
-use standin_combiner::evaluator::{EvaluatorForm, RegisterStorage, RuleForm, evaluator};
+use standin_combiner::evaluator::{EvaluatorForm, evaluator};
 use standin_combiner::packet::Constants;
 use standin_combiner::specialise::{specialise, specialise_batch};
 use standin_combiner::state::RawState;
@@ -125,16 +125,9 @@ fn generic_equals_the_oracle_on_100_000_random_programs() {
 #[test]
 fn generic_equals_the_oracle_in_every_form() {
     let Some(device) = device() else { return };
-    for registers in [
-        RegisterStorage::FloatArray,
-        RegisterStorage::VectorArray,
-        RegisterStorage::Variables,
-    ] {
-        for rules in [RuleForm::Data, RuleForm::Switch] {
-            let form = EvaluatorForm { registers, rules };
-            let shell = random::passthrough_shell();
-            assert_eq!(generic(&device, &shell, form, 2, 1_000), 4_000);
-        }
+    let shell = random::passthrough_shell();
+    for form in EvaluatorForm::all() {
+        assert_eq!(generic(&device, &shell, form, 2, 1_000), 4_000, "{form}");
     }
     assert_valid(&device);
 }

@@ -5,7 +5,7 @@
 mod support;
 
 use standin_combiner::admit::admit;
-use standin_combiner::evaluator::{EvaluatorForm, RegisterStorage, RuleForm};
+use standin_combiner::evaluator::{EvaluatorForm, RegisterStorage, RuleForm, Shortcuts};
 use standin_combiner::oracle::FragmentInputs;
 use standin_combiner::state::RawState;
 use support::compare::{assert_equal, generic_module};
@@ -29,6 +29,7 @@ impl Matrix {
         let other = EvaluatorForm {
             registers: RegisterStorage::Variables,
             rules: RuleForm::Switch,
+            shortcuts: Shortcuts::Identity,
         };
         Self {
             rng: Rng(9),

@@ -4,7 +4,7 @@
 mod support;
 
 use standin_combiner::admit::{Admitted, admit};
-use standin_combiner::evaluator::{EvaluatorForm, RegisterStorage, RuleForm, evaluator};
+use standin_combiner::evaluator::{EvaluatorForm, evaluator};
 use standin_combiner::specialise::{specialise, specialise_batch};
 use standin_combiner::state::RawState;
 use std::io::Write;
@@ -72,14 +72,8 @@ fn evaluators_are_valid_in_every_form_and_shell() {
     }
     for state in shells() {
         let shell = admit(&state).unwrap().shell;
-        for registers in [
-            RegisterStorage::FloatArray,
-            RegisterStorage::VectorArray,
-            RegisterStorage::Variables,
-        ] {
-            for rules in [RuleForm::Data, RuleForm::Switch] {
-                validate(&evaluator(&shell, EvaluatorForm { registers, rules }));
-            }
+        for form in EvaluatorForm::all() {
+            validate(&evaluator(&shell, form));
         }
     }
 }

@@ -4,7 +4,7 @@
 use crate::support::gpu::{Cover, Gpu};
 use crate::{Arguments, Failure};
 use standin_combiner::admit::{Admitted, admit};
-use standin_combiner::evaluator::{EvaluatorForm, RegisterStorage, RuleForm, evaluator};
+use standin_combiner::evaluator::{EvaluatorForm, evaluator};
 use standin_combiner::oracle::FragmentInputs;
 use standin_combiner::packet::{Constants, ProgramPacket};
 use standin_combiner::specialise::specialise;
@@ -20,6 +20,7 @@ const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const LAYERS: u32 = 8;
 /// Measurements of each pipeline; the median counts.
 const ROUNDS: usize = 15;
+const STAGES: [u32; 7] = [0, 1, 2, 3, 4, 6, 8];
 
 /// What a stage of the measured programs does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,62 +86,50 @@ impl Work {
     }
 }
 
-/// The evaluator's forms by name.
-const FORMS: [(&str, EvaluatorForm); 6] = {
-    use RegisterStorage::{FloatArray, Variables, VectorArray};
-    use RuleForm::{Data, Switch};
-    const fn form(registers: RegisterStorage, rules: RuleForm) -> EvaluatorForm {
-        EvaluatorForm { registers, rules }
-    }
-    [
-        ("floats/data", form(FloatArray, Data)),
-        ("floats/switch", form(FloatArray, Switch)),
-        ("vectors/data", form(VectorArray, Data)),
-        ("vectors/switch", form(VectorArray, Switch)),
-        ("variables/data", form(Variables, Data)),
-        ("variables/switch", form(Variables, Switch)),
-    ]
-};
-
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let device = arguments.device()?;
     let edge = u32::try_from(arguments.number("edge", 2048)?)?;
     let shell = admit(&Work::Modulate.state(1))?.shell;
     let gpu = Gpu::new(&device, &shell)?;
-    let generic: Vec<Pipeline> = FORMS
+    let forms: Vec<EvaluatorForm> = EvaluatorForm::all().collect();
+    let generic: Vec<Pipeline> = forms
         .iter()
-        .map(|(_, form)| gpu.pipeline(&evaluator(&shell, *form), FORMAT, Cover::Triangles))
+        .map(|form| gpu.pipeline(&evaluator(&shell, *form), FORMAT, Cover::Triangles))
         .collect::<Result<_, _>>()?;
-    println!(
-        "{edge} x {edge} pixels, {LAYERS} layers, median of {ROUNDS}; ms, and times the specialised"
-    );
-    print!("{:<10}{:>7}{:>13}", "stage", "stages", "specialised");
-    for (name, _) in FORMS {
-        print!("{name:>20}");
-    }
-    println!();
+    println!("{edge} x {edge} pixels, {LAYERS} layers, median of {ROUNDS}");
     let mut table = Vec::new();
-    for load in Work::ALL {
-        for stages in [0, 1, 2, 3, 4, 6, 8] {
-            let row = measure(&gpu, edge, &load.state(stages), &generic)?;
-            let [special, rest @ ..] = row.as_slice() else {
-                continue;
-            };
-            print!("{:<10}{stages:>7}{:>13.3}", load.name(), special / 1e6);
-            for time in rest {
-                print!("{:>13.3} {:>5.2}x", time / 1e6, time / special);
+    for work in Work::ALL {
+        let columns: Vec<(u32, Vec<f64>)> = STAGES
+            .into_iter()
+            .map(|stages| Ok((stages, measure(&gpu, edge, &work.state(stages), &generic)?)))
+            .collect::<Result<_, Failure>>()?;
+        print!("\n{:<20}", format!("{} stages", work.name()));
+        for (stages, _) in &columns {
+            print!("{stages:>9}");
+        }
+        print!("\n{:<20}", "specialised, ms");
+        for (_, times) in &columns {
+            print!("{:>9.3}", times[0] / 1e6);
+        }
+        println!();
+        for (i, form) in forms.iter().enumerate() {
+            print!("{form:<20}");
+            for (_, times) in &columns {
+                print!("{:>8.2}x", times[i + 1] / times[0]);
             }
             println!();
-            let forms: serde_json::Map<String, serde_json::Value> = FORMS
+        }
+        for (stages, times) in &columns {
+            let generic: serde_json::Map<String, serde_json::Value> = forms
                 .iter()
-                .zip(rest)
-                .map(|((name, _), time)| ((*name).to_string(), serde_json::json!(time)))
+                .zip(&times[1..])
+                .map(|(form, time)| (form.to_string(), serde_json::json!(time)))
                 .collect();
             table.push(serde_json::json!({
-                "stage": load.name(),
+                "stage": work.name(),
                 "stages": stages,
-                "specialised_ns": special,
-                "generic_ns": forms,
+                "specialised_ns": times[0],
+                "generic_ns": generic,
             }));
         }
     }

@@ -1,7 +1,8 @@
 //! Input mappings and output operations in the evaluator, in both forms.
 
-use super::{Evaluator, RuleForm};
+use super::{Evaluator, RuleForm, Shortcuts};
 use crate::emit::Type;
+use crate::packet::{MAPPING_TABLE, OPERATION_TABLE};
 use crate::program::{Mapping, OutputOp};
 use spirv::{GlslStd450Op, Op, SelectionControl};
 
@@ -13,6 +14,7 @@ pub(super) enum InputRule {
         high: u32,
         scale: u32,
         offset: u32,
+        mapping: u32,
     },
     Switch {
         mapping: u32,
@@ -22,7 +24,7 @@ pub(super) enum InputRule {
 /// An operation's numbers: (x + bias) * scale, 0 below `tiny`, clamped.
 #[derive(Clone, Copy)]
 pub(super) enum OutputRule {
-    Formula { bias: u32, scale: u32 },
+    Formula { bias: u32, scale: u32, op: u32 },
     Switch { op: u32 },
 }
 
@@ -31,6 +33,16 @@ impl Evaluator {
         let mapping = self.bits(word, shift + 5, 7);
         if self.form.rules == RuleForm::Switch {
             return InputRule::Switch { mapping };
+        }
+        if self.form.rules == RuleForm::Table {
+            let [low, high, scale, offset] = self.table_row(MAPPING_TABLE, mapping);
+            return InputRule::Formula {
+                low,
+                high,
+                scale,
+                offset,
+                mapping,
+            };
         }
         let [
             zero,
@@ -79,18 +91,47 @@ impl Evaluator {
             high,
             scale,
             offset,
+            mapping,
         }
+    }
+
+    /// A row of one of the packet's tables, as floats.
+    fn table_row(&mut self, table: usize, row: u32) -> [u32; 4] {
+        let first = self.b.uint(table as u32);
+        let index = self.b.typed(Op::IAdd, Type::Uint, &[first, row]);
+        self.program_vector(index)
+            .map(|word| self.b.typed(Op::Bitcast, Type::Float, &[word]))
+    }
+
+    fn is_zero(&mut self, number: u32) -> u32 {
+        let zero = self.b.uint(0);
+        self.b.typed(Op::IEqual, Type::Bool, &[number, zero])
     }
 
     /// Scales are powers of two, so the product is exact and the sum rounds as the
     /// formula with its own numbers does.
     pub(super) fn apply_input(&mut self, of: Type, rule: InputRule, e: u32) -> u32 {
+        let (InputRule::Formula { mapping, .. } | InputRule::Switch { mapping }) = rule;
+        if self.form.shortcuts == Shortcuts::None {
+            return self.apply_any_input(of, rule, e);
+        }
+        let plain = self.is_zero(mapping);
+        self.choose(
+            plain,
+            of,
+            |code| code.b.max(of, e, 0.0),
+            |code| code.apply_any_input(of, rule, e),
+        )
+    }
+
+    fn apply_any_input(&mut self, of: Type, rule: InputRule, e: u32) -> u32 {
         match rule {
             InputRule::Formula {
                 low,
                 high,
                 scale,
                 offset,
+                ..
             } => {
                 let limited = self.limit(GlslStd450Op::FMax, of, e, low);
                 let limited = self.limit(GlslStd450Op::FMin, of, limited, high);
@@ -140,6 +181,10 @@ impl Evaluator {
         if self.form.rules == RuleForm::Switch {
             return OutputRule::Switch { op };
         }
+        if self.form.rules == RuleForm::Table {
+            let [bias, scale, ..] = self.table_row(OPERATION_TABLE, op);
+            return OutputRule::Formula { bias, scale, op };
+        }
         let [zero, minus_half, one, two, four, half] =
             [0.0, -0.5, 1.0, 2.0, 4.0, 0.5].map(|x| self.b.splat(Type::Float, x));
         let biased = self.any(output, 1 << 15);
@@ -153,12 +198,24 @@ impl Evaluator {
             let is = self.b.typed(Op::IEqual, Type::Bool, &[number, n]);
             scale = self.b.typed(Op::Select, Type::Float, &[is, value, scale]);
         }
-        OutputRule::Formula { bias, scale }
+        OutputRule::Formula { bias, scale, op }
     }
 
     pub(super) fn apply_output(&mut self, of: Type, rule: OutputRule, x: u32) -> u32 {
-        let scaled = match rule {
-            OutputRule::Formula { bias, scale } => {
+        let (OutputRule::Formula { op, .. } | OutputRule::Switch { op }) = rule;
+        let scaled = if self.form.shortcuts == Shortcuts::None {
+            self.apply_any_output(of, rule, x)
+        } else {
+            let zero = self.is_zero(op);
+            let operates = self.b.typed(Op::LogicalNot, Type::Bool, &[zero]);
+            self.value_where(operates, of, x, |code| code.apply_any_output(of, rule, x))
+        };
+        self.b.clamp(of, scaled, -1.0, 1.0)
+    }
+
+    fn apply_any_output(&mut self, of: Type, rule: OutputRule, x: u32) -> u32 {
+        match rule {
+            OutputRule::Formula { bias, scale, .. } => {
                 let bias = self.vector_of(of, bias);
                 let scale = self.vector_of(of, scale);
                 let biased = self.b.typed(Op::FAdd, of, &[x, bias]);
@@ -171,8 +228,7 @@ impl Evaluator {
                     code.operated(of, OutputOp::from_bits(number), x)
                 })
             }
-        };
-        self.b.clamp(of, scaled, -1.0, 1.0)
+        }
     }
 
     fn operated(&mut self, of: Type, op: Option<OutputOp>, x: u32) -> u32 {

@@ -21,7 +21,7 @@ use standin_vulkan::scratch::{
 use std::sync::Arc;
 
 /// Every device's alignment of dynamic offsets divides it.
-const PROGRAM_STRIDE: usize = 256;
+const PROGRAM_STRIDE: usize = 512;
 const CONSTANTS_STRIDE: usize = 512;
 /// v0, v1, fog, t0 to t3, place.
 const VERTEX_FLOATS: usize = 4 + 4 + 1 + 16 + 2;

@@ -101,6 +101,7 @@ mod op {
     pub const SAMPLE: u16 = 87;
     pub const SAMPLE_PROJ: u16 = 91;
     pub const CONVERT_F_TO_U: u16 = 109;
+    pub const BITCAST: u16 = 124;
     pub const I_ADD: u16 = 128;
     pub const F_ADD: u16 = 129;
     pub const F_SUB: u16 = 131;
@@ -466,6 +467,7 @@ impl Run<'_> {
                 self.bound.inputs.textures[stage].map(f32::to_bits)
             }
             op::CONVERT_F_TO_U => self.get(w[2]).map(|x| f32::from_bits(x) as u32),
+            op::BITCAST => self.get(w[2]),
             op::I_ADD => self.integers(w[2], w[3], u32::wrapping_add),
             op::F_ADD => self.floats(w[2], w[3], |a, b| a + b),
             op::F_SUB => self.subtract(w[2], w[3]),
