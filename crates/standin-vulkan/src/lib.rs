@@ -11,12 +11,22 @@
 //! ```
 
 mod binary;
+pub mod blobs;
+pub mod build;
 pub mod capabilities;
+mod checks;
+pub mod decline;
 pub mod device;
+pub mod doctor;
 pub mod extensions;
 pub mod features;
 pub mod instance;
+mod layouts;
+pub mod objects;
+mod passes;
 pub mod scratch;
+mod spirv;
+pub mod stamp;
 pub mod validation;
 
 pub use ash;

@@ -99,6 +99,24 @@ pub fn mismatch(
     )
 }
 
+/// The state without one of its stages; later ones move up.
+fn without_stage(state: &RawState, stage: usize) -> RawState {
+    let mut next = *state;
+    next.combine_control -= 1;
+    for bank in [
+        &mut next.rgb_inputs,
+        &mut next.rgb_outputs,
+        &mut next.alpha_inputs,
+        &mut next.alpha_outputs,
+        &mut next.factor0,
+        &mut next.factor1,
+    ] {
+        bank.copy_within(stage + 1.., stage);
+        bank[7] = 0;
+    }
+    next
+}
+
 /// Makes a mismatch as small as it gets: while `wrong` holds, stages, operands, results,
 /// flags, constants and inputs are taken away.
 pub fn shrink(
@@ -108,6 +126,15 @@ pub fn shrink(
 ) -> (RawState, FragmentInputs) {
     let (mut state, mut inputs) = (*state, *inputs);
     loop {
+        let mut stage = 0;
+        while stage < (state.combine_control & 0xFF) as usize {
+            let next = without_stage(&state, stage);
+            if admit(&next).is_ok() && wrong(&next, &inputs) {
+                state = next;
+            } else {
+                stage += 1;
+            }
+        }
         let before = (state, inputs.textures.map(|t| t.map(f32::to_bits)));
         for word in Word::all() {
             let value = state.get(word);
