@@ -26,7 +26,10 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let inputs = &mut file.inputs;
     let components = inputs.colours.as_flattened_mut().iter_mut();
-    for (component, value) in components.chain(inputs.textures.as_flattened_mut()).zip(values) {
+    for (component, value) in components
+        .chain(inputs.textures.as_flattened_mut())
+        .zip(values)
+    {
         *component = f32::from_bits(value);
     }
     let Ok(admitted) = admit(&file.words) else {
