@@ -10,6 +10,7 @@ mod adoption;
 mod backend;
 mod clock;
 pub mod engine;
+pub mod evaluator;
 mod frame;
 mod job;
 pub mod key;
