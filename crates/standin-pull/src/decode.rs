@@ -5,7 +5,10 @@
 use crate::format::{Class, Field, Format, Packing};
 
 /// How a normalised integer becomes a float.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Quotient {
     /// The quotient rounded to nearest: what the specification asks for.
     #[default]
@@ -15,7 +18,10 @@ pub enum Quotient {
 }
 
 /// What a signed normalised component's most negative integer becomes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Floor {
     /// -1.0, as the specification says.
     #[default]
@@ -25,7 +31,10 @@ pub enum Floor {
 }
 
 /// What becomes of a signalling 16-bit NaN.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum Nan {
     /// Its bits are kept.
     #[default]
@@ -38,7 +47,10 @@ pub enum Nan {
 ///
 /// A proof run finds the conversion with which a device's fetch is reproduced bit for bit; the layout block carries
 /// it, so that one pulled module serves all devices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub struct Conversion {
     /// Normalised integers.
     pub quotient: Quotient,
