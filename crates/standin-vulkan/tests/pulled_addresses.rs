@@ -15,7 +15,7 @@ use standin_vulkan::prove::{Extent, FetchProof, FormatVerdict, Verdict};
 use standin_vulkan::pulled::{BoundBuffer, NotPulled, layout_block};
 use standin_vulkan::scratch::{
     Bind, Buffer, Draw, DrawCall, GraphicsDesc, Index, IndexType, Pass, Pipeline, Resource,
-    Scratch, Stage, Step, VertexBuffer, VertexInput,
+    Scratch, SetLayout, Stage, Step, VertexBuffer, VertexInput,
 };
 use standin_vulkan::{DeviceSettings, Robustness};
 use support::{TestDevice, words};
@@ -102,6 +102,16 @@ impl Range {
 struct Bench {
     test: TestDevice,
     scratch: Scratch,
+    probe_set: SetLayout,
+    addresses: PulledProbe,
+    buffers: PulledProbe,
+}
+
+/// The probe, pulled in one way.
+struct PulledProbe {
+    pulled: Pulled,
+    block_set: SetLayout,
+    pipeline: Pipeline,
 }
 
 impl Bench {
@@ -115,7 +125,44 @@ impl Bench {
             return None;
         }
         let scratch = Scratch::new(&test.device).unwrap();
-        Some(Self { test, scratch })
+        let probe_set = scratch
+            .set_layout(&[
+                Bind::new(0, vk::DescriptorType::STORAGE_BUFFER),
+                Bind::new(1, vk::DescriptorType::UNIFORM_BUFFER),
+            ])
+            .unwrap();
+        let [addresses, buffers] = PULLED.map(|way| {
+            let pulled = Self::pulled(way);
+            let mut binds = vec![Bind::new(0, vk::DescriptorType::UNIFORM_BUFFER)];
+            if way == Way::Buffers {
+                binds.push(Bind {
+                    count: 2,
+                    ..Bind::new(1, vk::DescriptorType::STORAGE_BUFFER)
+                });
+            }
+            let block_set = scratch.set_layout(&binds).unwrap();
+            let layout = scratch.layout(&[&probe_set, &block_set], 0).unwrap();
+            let shader = scratch.shader(&pulled.spirv).unwrap();
+            let pipeline = scratch
+                .graphics(&GraphicsDesc {
+                    topology: vk::PrimitiveTopology::POINT_LIST,
+                    discard: true,
+                    ..GraphicsDesc::new(Stage::main(&shader), None, &layout)
+                })
+                .unwrap();
+            PulledProbe {
+                pulled,
+                block_set,
+                pipeline,
+            }
+        });
+        Some(Self {
+            test,
+            scratch,
+            probe_set,
+            addresses,
+            buffers,
+        })
     }
 
     fn pulled(way: Way) -> Pulled {
@@ -168,17 +215,11 @@ impl Bench {
         let numbers = [range.first_vertex, range.vertices, range.first_instance, 0];
         let numbers: Vec<u8> = numbers.iter().flat_map(|word| word.to_le_bytes()).collect();
         let numbers = scratch.buffer_with(&numbers).unwrap();
-        let probe_set = scratch
-            .set_layout(&[
-                Bind::new(0, vk::DescriptorType::STORAGE_BUFFER),
-                Bind::new(1, vk::DescriptorType::UNIFORM_BUFFER),
-            ])
-            .unwrap();
         let resources = [
             (0, Resource::Buffer(&output, 0, output.size())),
             (1, Resource::Buffer(&numbers, 0, numbers.size())),
         ];
-        let set = scratch.bind_set(&probe_set, &resources).unwrap();
+        let set = scratch.bind_set(&self.probe_set, &resources).unwrap();
         let draw = |draw: Draw<'_>| {
             let pass = Pass {
                 size: (1, 1),
@@ -189,7 +230,7 @@ impl Bench {
             scratch.run(&[Step::Pass(pass)]).unwrap();
         };
         if way == Way::Fixed {
-            let pipeline = self.fixed(state, &probe_set);
+            let pipeline = self.fixed(state);
             let vertex_buffers = [VertexBuffer {
                 binding: 0,
                 buffer,
@@ -201,11 +242,15 @@ impl Bench {
                 ..Draw::new(&pipeline, call)
             });
         } else {
-            let pulled = Self::pulled(way);
-            let base = if way == Way::Addresses {
-                buffer.address().unwrap() + offset
+            let probe = if way == Way::Addresses {
+                &self.addresses
             } else {
-                offset
+                &self.buffers
+            };
+            let start = if way == Way::Addresses {
+                buffer.address().unwrap()
+            } else {
+                0
             };
             let formats: Vec<vk::Format> = state
                 .attributes
@@ -214,48 +259,26 @@ impl Bench {
                 .collect();
             let buffers = [BoundBuffer {
                 binding: 0,
-                base,
+                base: start + offset,
                 size,
             }];
-            let block = layout_block(&pulled, state, &buffers, &proof(&formats)).unwrap();
+            let block = layout_block(&probe.pulled, state, &buffers, &proof(&formats)).unwrap();
             let block = scratch.buffer_with(&block.to_bytes()).unwrap();
-            let mut binds = vec![Bind::new(0, vk::DescriptorType::UNIFORM_BUFFER)];
             let mut resources = vec![(0, Resource::Buffer(&block, 0, block.size()))];
             if way == Way::Buffers {
-                binds.push(Bind {
-                    count: 2,
-                    ..Bind::new(1, vk::DescriptorType::STORAGE_BUFFER)
-                });
-                resources.extend(
-                    [(1, Resource::Buffer(buffer, 0, buffer.size())); 2]
-                        .iter()
-                        .cloned(),
-                );
+                let whole = Resource::Buffer(buffer, 0, buffer.size());
+                resources.extend([(1, whole.clone()), (1, whole)]);
             }
-            let block_layout = scratch.set_layout(&binds).unwrap();
-            let block_set = scratch.bind_set(&block_layout, &resources).unwrap();
-            let layout = scratch.layout(&[&probe_set, &block_layout], 0).unwrap();
-            let shader = scratch.shader(&pulled.spirv).unwrap();
-            let pipeline = scratch
-                .graphics(&GraphicsDesc {
-                    topology: vk::PrimitiveTopology::POINT_LIST,
-                    discard: true,
-                    ..GraphicsDesc::new(Stage::main(&shader), None, &layout)
-                })
-                .unwrap();
+            let block_set = scratch.bind_set(&probe.block_set, &resources).unwrap();
             draw(Draw {
                 sets: &[(&set, &[]), (&block_set, &[])],
-                ..Draw::new(&pipeline, call)
+                ..Draw::new(&probe.pipeline, call)
             });
         }
         words(&scratch.read_all(&output).unwrap())
     }
 
-    fn fixed(
-        &self,
-        state: &VertexInputState,
-        set: &standin_vulkan::scratch::SetLayout,
-    ) -> Pipeline {
+    fn fixed(&self, state: &VertexInputState) -> Pipeline {
         let bindings: Vec<_> = state
             .bindings
             .iter()
@@ -282,7 +305,7 @@ impl Bench {
             .map(|binding| (binding.binding, binding.divisor))
             .collect();
         let shader = self.scratch.shader(&words(PROBE)).unwrap();
-        let layout = self.scratch.layout(&[set], 0).unwrap();
+        let layout = self.scratch.layout(&[&self.probe_set], 0).unwrap();
         self.scratch
             .graphics(&GraphicsDesc {
                 input: VertexInput::Fixed {
@@ -426,7 +449,9 @@ fn v8_divisors_count_from_the_base_instance() {
     let Some(bench) = Bench::new(Robustness::Off) else {
         return;
     };
+    let bytes = pattern(16 * 32);
     for divisor in [0, 1, 2, 3, 7] {
+        let state = by_instance(layout(RGBA32F, 0, 16), divisor);
         for first_instance in [0, 5] {
             let range = Range {
                 first_vertex: 0,
@@ -434,8 +459,28 @@ fn v8_divisors_count_from_the_base_instance() {
                 first_instance,
                 instances: 16,
             };
-            let state = by_instance(layout(RGBA32F, 0, 16), divisor);
-            bench.assert_same(&state, &pattern(16 * 32), 0, range);
+            // Devices without supportsNonZeroFirstInstance fetch by other divisors from instance 0 on only.
+            if divisor == 1 || first_instance == 0 {
+                bench.assert_same(&state, &bytes, 0, range);
+            }
+            let elements = (0..range.instances).map(|instance| match divisor {
+                0 => first_instance,
+                _ => first_instance + instance / divisor,
+            });
+            let expected: Vec<u32> = elements
+                .flat_map(|element| {
+                    let words = words(&bytes[element as usize * 16..][..16]);
+                    [words.clone(), words].concat()
+                })
+                .collect();
+            let buffer = bench.scratch.buffer_with(&bytes).unwrap();
+            for way in PULLED {
+                let pulled = bench.run(way, &state, &buffer, (0, bytes.len() as u64), range);
+                assert_eq!(
+                    pulled, expected,
+                    "{way:?} divisor {divisor} from {first_instance}"
+                );
+            }
         }
     }
 }
@@ -533,20 +578,25 @@ fn v15_out_of_range_is_zero_and_then_the_missing_components() {
         let mut bytes = pattern(len);
         let fixed_buffer = bench.scratch.buffer_with(&bytes).unwrap();
         let range = Range::vertices(8);
-        let fixed = bench.run(Way::Fixed, &state, &fixed_buffer, (0, len as u64), range);
+        let format_of = Format::from_vk(format.as_raw() as u32).unwrap();
+        let mut expected = Vec::new();
+        for element in 0..8 {
+            let bytes = bytes
+                .get(element * stride as usize..(element + 1) * stride as usize)
+                .unwrap_or_default();
+            expected.extend(decode(format_of, bytes, Conversion::default()));
+        }
+        // Mesa 25.0.7's own fetch keeps the components of a short element that are still inside.
+        if format_of.component_bits() == 32 {
+            let fixed = bench.run(Way::Fixed, &state, &fixed_buffer, (0, len as u64), range);
+            assert_eq!(fixed, expected, "{format:?}");
+        }
         bytes.resize(len.next_multiple_of(4), 0xee);
         let buffer = bench.scratch.buffer_with(&bytes).unwrap();
         for way in PULLED {
             let pulled = bench.run(way, &state, &buffer, (0, len as u64), range);
-            assert_eq!(pulled, fixed, "{way:?} {format:?}");
+            assert_eq!(pulled, expected, "{way:?} {format:?}");
         }
-        let inside = len as u32 / stride;
-        let missing = decode(
-            Format::from_vk(format.as_raw() as u32).unwrap(),
-            &[],
-            Conversion::default(),
-        );
-        assert_eq!(fixed[inside as usize * 4..][..4], missing);
     }
     bench.test.assert_valid();
 }
