@@ -4,7 +4,10 @@
 //! buffer, once with the device's own fetch and once pulled. A format is proven with the conversion that reproduces the
 //! device's words; what no conversion reproduces is declined with the first value that differs.
 
+mod cost;
 mod samples;
+
+pub use cost::{ATTRIBUTE_COUNTS, FetchCost, FetchWay, measure_fetch};
 
 use crate::device::Device;
 use crate::features::Feature;
@@ -120,6 +123,12 @@ pub enum ProveError {
     /// A probe was not rewritten.
     #[error("the probe was not rewritten: {0}")]
     Probe(#[from] Declined),
+    /// There is no measurement with so many attributes.
+    #[error("nothing is measured with {0} attributes")]
+    Attributes(u32),
+    /// The queue has no timestamps.
+    #[error("the queue has no timestamps, so nothing can be measured")]
+    NoTimestamps,
     /// The layout block did not take an entry.
     #[error(transparent)]
     Block(#[from] standin_pull::BlockError),
@@ -257,6 +266,8 @@ impl Probe {
 
 /// Descriptor sets that pulled probes use: the probe's own, the layout block's, the data's.
 const BLOCK: BlockPlace = BlockPlace::Uniform { set: 1, binding: 0 };
+/// The layout block of a shader that has no other resources.
+const BLOCK_SET_0: BlockPlace = BlockPlace::Uniform { set: 0, binding: 0 };
 const BUFFERS: DataPath = DataPath::StorageBuffers { set: 1, binding: 1 };
 
 /// Everything that the comparisons share.

@@ -546,7 +546,7 @@ fn v10_indices_include_what_the_draw_starts_with() {
     ];
     for state in [
         layout(RGBA32F, 0, 16),
-        by_instance(layout(RGBA32F, 0, 16), 2),
+        by_instance(layout(RGBA32F, 0, 16), 1),
     ] {
         let bind = (0, bytes.len() as u64);
         let direct = bench.run(Way::Fixed, &state, &buffer, bind, range);
