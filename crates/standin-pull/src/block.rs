@@ -1,10 +1,10 @@
 //! The layout block: what a pulled shader is told about a draw's vertex layout. `docs/vertex-pulling.md` has the bytes.
 
-use crate::decode::{Conversion, Floor, Nan, Quotient};
+use crate::decode::{Conversion, Floor, Nan, Quotient, Widening};
 use crate::format::{Class, Format, Packing};
 
 /// Bytes of one attribute's entry.
-pub const ATTRIBUTE_BYTES: usize = 48;
+pub const ATTRIBUTE_BYTES: usize = 64;
 /// Bytes of one stream's entry.
 pub const STREAM_BYTES: usize = 32;
 /// The divisor word of a stream that is read by vertex.
@@ -19,6 +19,23 @@ pub(crate) const FLAG_SIGNED: u32 = 1 << 24;
 pub(crate) const FLAG_CLAMPED: u32 = 1 << 25;
 pub(crate) const FLAG_INTEGER_ONE: u32 = 1 << 26;
 pub(crate) const FLAG_QUIET_NAN: u32 = 1 << 27;
+pub(crate) const FLAG_SWAPPED: u32 = 1 << 28;
+pub(crate) const FLAG_NATIVE_HALF: u32 = 1 << 29;
+
+/// Word of an attribute's entry at which the derived ones start: address, last element offset, path.
+const DERIVED: usize = 12;
+pub(crate) const PATH_NONE: u32 = 0;
+/// The decoder that takes any format at any alignment.
+pub(crate) const PATH_GENERAL: u32 = 1;
+/// One to four whole words: `PATH_WORDS + count`. This and those below are for whole words at whole words' addresses.
+pub(crate) const PATH_WORDS: u32 = 1;
+pub(crate) const PATH_BYTES_UNSIGNED: u32 = 6;
+pub(crate) const PATH_BYTES_SIGNED: u32 = 7;
+pub(crate) const PATH_HALVES_UNSIGNED: u32 = 8;
+pub(crate) const PATH_HALVES_SIGNED: u32 = 9;
+pub(crate) const PATH_HALF_FLOATS: u32 = 10;
+pub(crate) const PATH_TENS_UNSIGNED: u32 = 11;
+pub(crate) const PATH_TENS_SIGNED: u32 = 12;
 
 /// How many entries a pulled shader's block has. Attributes come first, one per location, then the streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
@@ -94,6 +111,7 @@ pub enum BlockError {
 pub struct LayoutBlock {
     shape: BlockShape,
     words: Vec<u32>,
+    formats: Vec<Option<&'static Format>>,
 }
 
 impl LayoutBlock {
@@ -103,6 +121,7 @@ impl LayoutBlock {
         Self {
             shape,
             words: vec![0; shape.size() / 4],
+            formats: vec![None; shape.attributes as usize],
         }
     }
 
@@ -115,7 +134,7 @@ impl LayoutBlock {
         location: u32,
         stream: u32,
         offset: u32,
-        format: &Format,
+        format: &'static Format,
         conversion: Conversion,
     ) -> Result<(), BlockError> {
         let BlockShape {
@@ -132,8 +151,10 @@ impl LayoutBlock {
             return Err(BlockError::Stream { stream, streams });
         }
         let at = location as usize * ATTRIBUTE_BYTES / 4;
-        self.words[at..at + ATTRIBUTE_BYTES / 4]
-            .copy_from_slice(&attribute_words(stream, offset, format, conversion));
+        let words = attribute_words(stream, offset, format, conversion);
+        self.words[at..at + DERIVED].copy_from_slice(&words);
+        self.formats[location as usize] = Some(format);
+        self.derive(location as usize);
         Ok(())
     }
 
@@ -151,6 +172,7 @@ impl LayoutBlock {
         }
         let at = location as usize * ATTRIBUTE_BYTES / 4;
         self.words[at..at + ATTRIBUTE_BYTES / 4].fill(0);
+        self.formats[location as usize] = None;
         self.words[at] = if integer { FLAG_INTEGER_ONE } else { 0 };
         Ok(())
     }
@@ -186,7 +208,40 @@ impl LayoutBlock {
             0,
         ];
         self.words[at..at + STREAM_BYTES / 4].copy_from_slice(&words);
+        for location in 0..attributes as usize {
+            self.derive(location);
+        }
         Ok(())
+    }
+
+    /// Fills what a shader would otherwise derive for every vertex: the attribute's own address, the last offset at
+    /// which an element is still in range, and the path through the decoder.
+    fn derive(&mut self, location: usize) {
+        let at = location * ATTRIBUTE_BYTES / 4;
+        let Some(format) = self.formats[location] else {
+            return;
+        };
+        let (first, offset) = (self.words[at], self.words[at + 1]);
+        let stream = self.shape.attributes as usize * ATTRIBUTE_BYTES / 4
+            + (first & 0xff) as usize * STREAM_BYTES / 4;
+        let [base_low, base_high, size, stride] =
+            [0, 1, 2, 3].map(|word| self.words.get(stream + word).copied().unwrap_or(0));
+        let address =
+            (u64::from(base_low) | u64::from(base_high) << 32).wrapping_add(u64::from(offset));
+        let end = u64::from(offset) + u64::from(format.size());
+        let last = u64::from(size).checked_sub(end);
+        let path = match last {
+            None => PATH_NONE,
+            Some(_) if (base_low | offset | stride) & 3 == 0 => whole_word_path(format, first),
+            Some(_) => PATH_GENERAL,
+        };
+        let derived = [
+            address as u32,
+            (address >> 32) as u32,
+            last.unwrap_or(0) as u32,
+            path,
+        ];
+        self.words[at + DERIVED..at + ATTRIBUTE_BYTES / 4].copy_from_slice(&derived);
     }
 
     /// The block's shape.
@@ -211,7 +266,34 @@ impl LayoutBlock {
     }
 }
 
-fn attribute_words(stream: u32, offset: u32, format: &Format, conversion: Conversion) -> [u32; 12] {
+/// The path of a format whose every element starts at a whole word.
+fn whole_word_path(format: &Format, first: u32) -> u32 {
+    let signed = format.class().is_signed();
+    match format.packing() {
+        Packing::Words => PATH_WORDS + u32::from(format.count()),
+        Packing::Bytes if signed => PATH_BYTES_SIGNED,
+        Packing::Bytes => PATH_BYTES_UNSIGNED,
+        Packing::P1010102 if signed => PATH_TENS_SIGNED,
+        Packing::P1010102 => PATH_TENS_UNSIGNED,
+        Packing::Halves if format.class() == Class::Sfloat => {
+            if first & FLAG_NATIVE_HALF != 0 {
+                PATH_HALF_FLOATS
+            } else {
+                PATH_GENERAL
+            }
+        }
+        Packing::Halves if signed => PATH_HALVES_SIGNED,
+        Packing::Halves => PATH_HALVES_UNSIGNED,
+        _ => PATH_GENERAL,
+    }
+}
+
+fn attribute_words(
+    stream: u32,
+    offset: u32,
+    format: &Format,
+    conversion: Conversion,
+) -> [u32; DERIVED] {
     let class = format.class();
     let kind = match (format.packing(), class) {
         (Packing::Words | Packing::DoubleWords, _) => KIND_WORDS,
@@ -233,7 +315,18 @@ fn attribute_words(stream: u32, offset: u32, format: &Format, conversion: Conver
     if conversion.nan == Nan::Quieted {
         flags |= FLAG_QUIET_NAN;
     }
-    let mut words = [0; 12];
+    if conversion.widening == Widening::Native {
+        flags |= FLAG_NATIVE_HALF;
+    }
+    // Red above blue: the paths that know their fields swap them.
+    if format
+        .field(0)
+        .zip(format.field(2))
+        .is_some_and(|(red, blue)| red.offset > blue.offset)
+    {
+        flags |= FLAG_SWAPPED;
+    }
+    let mut words = [0; DERIVED];
     words[0] = stream
         | u32::from(format.size()) << 8
         | kind << 16

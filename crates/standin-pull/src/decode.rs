@@ -43,6 +43,21 @@ pub enum Nan {
     Quieted,
 }
 
+/// How 16-bit floats are widened where they lie at whole words.
+///
+/// Both give the same words where a proof has said so; the decoder here knows no difference.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Widening {
+    /// With integers, which is exact everywhere.
+    #[default]
+    Integer,
+    /// With the device's own conversion, which may flush denormals.
+    Native,
+}
+
 /// The details in which devices' own fetch units differ. The default is the specification's rule.
 ///
 /// A proof run finds the conversion with which a device's fetch is reproduced bit for bit; the layout block carries
@@ -58,6 +73,8 @@ pub struct Conversion {
     pub floor: Floor,
     /// Signalling NaNs of small floats.
     pub nan: Nan,
+    /// 16-bit floats.
+    pub widening: Widening,
 }
 
 impl Conversion {

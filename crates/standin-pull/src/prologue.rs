@@ -21,6 +21,7 @@ pub(crate) fn emit(
     emitter: &mut Emitter,
     code: &mut Code,
     fetch: Fetch,
+    last_stream: u32,
     inputs: &[InputVariable],
     copies: &[CopiedBuiltIn],
 ) -> u32 {
@@ -40,6 +41,8 @@ pub(crate) fn emit(
         fetched: HashMap::new(),
         in_loop: 0,
     };
+    let no_stream = writer.emitter.constant(u32::MAX);
+    writer.code.emit(Op::Store, &[last_stream, no_stream]);
     for copy in copies {
         let value = writer.op(Op::Load, copy.ty, &[copy.input]);
         writer.code.emit(Op::Store, &[copy.private, value]);

@@ -303,6 +303,7 @@ fn insertion_points(module: &Module<'_>) -> (usize, usize) {
     (names, decorations.max(names))
 }
 
+const GLSL: &str = "GLSL.std.450";
 const VERSION_1_3: u32 = 0x0001_0300;
 const VERSION_1_4: u32 = 0x0001_0400;
 const VERSION_1_5: u32 = 0x0001_0500;
@@ -322,6 +323,8 @@ struct Rewrite<'a> {
     structs: HashSet<u32>,
     capabilities: Vec<Capability>,
     extensions: Vec<&'static str>,
+    /// The module's import of GLSL.std.450, or the id of the one that is added.
+    glsl: Result<u32, u32>,
 }
 
 impl<'a> Rewrite<'a> {
@@ -334,6 +337,14 @@ impl<'a> Rewrite<'a> {
     ) -> Result<Self, Declined> {
         let mut emitter = Emitter::new(module);
         let twins = retyped.types.iter().map(|&ty| (ty, emitter.id())).collect();
+        let imported = module.instructions.iter().find(|instruction| {
+            instruction.is(Op::ExtInstImport)
+                && literal_string(instruction.operands.get(1..).unwrap_or_default()).0 == GLSL
+        });
+        let glsl = imported.map_or_else(
+            || Err(emitter.id()),
+            |instruction| Ok(instruction.operand(0)),
+        );
         let inputs = || {
             declarations
                 .variables
@@ -372,6 +383,7 @@ impl<'a> Rewrite<'a> {
             structs,
             capabilities: Vec::new(),
             extensions: Vec::new(),
+            glsl,
         })
     }
 
@@ -411,7 +423,14 @@ impl<'a> Rewrite<'a> {
             resources,
             indices,
         );
-        let prologue = prologue::emit(&mut self.emitter, &mut code, fetch, inputs, &copies);
+        let prologue = prologue::emit(
+            &mut self.emitter,
+            &mut code,
+            fetch,
+            resources.last_stream,
+            inputs,
+            &copies,
+        );
         let spirv = self.assemble(&code, prologue, &new_interface)?;
         Ok(Pulled {
             spirv,
@@ -580,11 +599,15 @@ impl<'a> Rewrite<'a> {
                 emitter.variable(pointer, StorageClass::PushConstant)
             }
         };
+        let private = emitter.pointer(StorageClass::Private, uint);
         let mut resources = Resources {
             block,
             block_struct,
             buffers: 0,
             data_struct: 0,
+            last_stream: emitter.variable(private, StorageClass::Private),
+            last_element: emitter.variable(private, StorageClass::Private),
+            glsl: self.glsl.unwrap_or_else(|id| id),
         };
         let array = match self.options.data {
             // An element of 16 bytes touches at most five words.
@@ -606,7 +629,11 @@ impl<'a> Rewrite<'a> {
             resources.buffers = bound(emitter, buffers, StorageClass::StorageBuffer, set, binding);
         }
         if self.module.version >= VERSION_1_4 {
-            new_interface.push(resources.block);
+            new_interface.extend([
+                resources.block,
+                resources.last_stream,
+                resources.last_element,
+            ]);
             new_interface.extend(Some(resources.buffers).filter(|&buffers| buffers != 0));
         }
         resources
@@ -628,6 +655,11 @@ impl<'a> Rewrite<'a> {
             .iter()
             .position(|i| !i.is(Op::Capability))
             .unwrap_or(module.instructions.len());
+        let after_extensions = module
+            .instructions
+            .iter()
+            .position(|i| !i.is(Op::Capability) && !i.is(Op::Extension))
+            .unwrap_or(module.instructions.len());
         let call_at = self.call_place()?;
         let void = self.emitter.void();
         self.emitter.check_bound()?;
@@ -641,6 +673,13 @@ impl<'a> Rewrite<'a> {
                 for extension in &self.extensions {
                     write_instruction(&mut words, Op::Extension as u16, &string_words(extension));
                 }
+            }
+            if index == after_extensions
+                && let Err(id) = self.glsl
+            {
+                let mut import = vec![id];
+                import.extend(string_words(GLSL));
+                write_instruction(&mut words, Op::ExtInstImport as u16, &import);
             }
             if index == names_at {
                 words.extend(&self.emitter.names);

@@ -10,7 +10,8 @@ use crate::scratch::{
 };
 use ash::vk;
 use standin_pull::{
-    Conversion, DataPath, Declined, Format, LayoutBlock, Options, Rate, Rewritten, Stream, rewrite,
+    Conversion, DataPath, Declined, Format, LayoutBlock, Options, Rate, Rewritten, Stream,
+    Widening, rewrite,
 };
 
 /// A way of fetching vertices.
@@ -262,18 +263,17 @@ impl Subject {
         let Rewritten::Pulled(pulled) = rewrite(spirv, &options)? else {
             return Err(ProveError::Probe(Declined::NoEntry { name: None }));
         };
+        // Which conversion is exact here is another question; all cost the same but this one.
+        let conversion = Conversion {
+            widening: Widening::Native,
+            ..Conversion::default()
+        };
         let mut block = LayoutBlock::new(pulled.shape);
         for attribute in &mesh.attributes {
             let Some(format) = known(attribute.format) else {
                 continue;
             };
-            block.set_attribute(
-                attribute.location,
-                0,
-                attribute.offset,
-                format,
-                Conversion::default(),
-            )?;
+            block.set_attribute(attribute.location, 0, attribute.offset, format, conversion)?;
         }
         let base = address(&mesh.buffer)?;
         let size = mesh.stride * mesh.vertices;

@@ -22,6 +22,22 @@ impl Samples {
         self.bytes.get(at..at + self.size).unwrap_or_default()
     }
 
+    /// The same elements, each at the start of a whole word.
+    pub(super) fn spread_to_whole_words(&self) -> Self {
+        let stride = self.size.next_multiple_of(4);
+        let mut bytes = vec![0x5a; stride * self.count as usize];
+        for (index, place) in bytes.chunks_exact_mut(stride).enumerate() {
+            place[..self.size].copy_from_slice(self.element(index));
+        }
+        Self {
+            bytes,
+            stride,
+            count: self.count,
+            size: self.size,
+            start: 0,
+        }
+    }
+
     /// The same elements without gaps, after one byte of something else.
     pub(super) fn packed_at_odd_offset(&self) -> Self {
         let mut bytes = vec![0xa5];
