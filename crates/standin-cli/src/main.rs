@@ -1,1 +1,9 @@
+//! The `standin` command. One file a verb; `main` only dispatches.
+#![forbid(unsafe_code)]
+
+mod exit;
+mod output;
+mod progress;
+mod workers;
+
 fn main() {}
