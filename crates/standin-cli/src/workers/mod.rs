@@ -4,6 +4,7 @@ pub(crate) mod hook;
 pub(crate) mod journal;
 pub(crate) mod machine;
 pub(crate) mod pool;
+pub(crate) mod priority;
 pub(crate) mod shard;
 pub(crate) mod signals;
 pub(crate) mod wire;

@@ -1,0 +1,2 @@
+//! Bench.
+pub(crate) mod heavy;

@@ -1,0 +1,5 @@
+//! The `standin` command from outside: the real binary, each test in a folder of its own.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed step fails the test
+
+mod standin;
+mod usage;

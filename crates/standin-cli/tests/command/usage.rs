@@ -1,0 +1,3 @@
+//! What the command says to a line it cannot use.
+
+use crate::standin::Folder;
