@@ -1,2 +1,3 @@
 //! Bench.
 pub(crate) mod heavy;
+pub(crate) mod heavy_set;
