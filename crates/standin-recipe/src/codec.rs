@@ -44,6 +44,14 @@ pub enum DecodeError {
         /// Offset of the list's end.
         at: usize,
     },
+    /// Flags that a recipe never has.
+    #[error("the pipeline flags {flags:#x} at byte {at} have bits that a recipe never has")]
+    CreationOnlyFlags {
+        /// Offset of the flags.
+        at: usize,
+        /// The flags.
+        flags: u64,
+    },
     /// Bytes follow the value.
     #[error("bytes follow the value from {at} on")]
     Trailing {
@@ -65,8 +73,8 @@ pub enum DecodeError {
     /// The body refers to a module that is not at hand.
     #[error("module {0:?} is missing")]
     MissingModule(crate::module::ModuleKey),
-    /// Recipes are nested too deeply.
-    #[error("recipes are nested more than {} deep", crate::bytes::MAX_DEPTH)]
+    /// Parts are nested too deeply.
+    #[error("parts are nested more than {} deep", crate::bytes::MAX_DEPTH)]
     TooDeep,
 }
 
@@ -300,6 +308,8 @@ vulkan_values!(
     CompareOp,
     ComponentSwizzle,
     ConservativeRasterizationModeEXT,
+    CoverageModulationModeNV,
+    CoverageReductionModeNV,
     CullModeFlags,
     DependencyFlags,
     DepthBiasRepresentationEXT,
@@ -311,13 +321,17 @@ vulkan_values!(
     Filter,
     Format,
     FragmentShadingRateCombinerOpKHR,
+    FragmentShadingRateNV,
+    FragmentShadingRateTypeNV,
     FrontFace,
     GraphicsPipelineLibraryFlagsEXT,
     ImageAspectFlags,
     ImageLayout,
-    LineRasterizationModeEXT,
+    LineRasterizationModeKHR,
     LogicOp,
     PipelineBindPoint,
+    PipelineColorBlendStateCreateFlags,
+    PipelineDepthStencilStateCreateFlags,
     PipelineLayoutCreateFlags,
     PipelineRobustnessBufferBehaviorEXT,
     PipelineRobustnessImageBehaviorEXT,

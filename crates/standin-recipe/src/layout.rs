@@ -5,126 +5,137 @@ use ash::vk;
 use std::sync::Arc;
 
 records! {
-    /// A sampler (Vulkan specification, VkSamplerCreateInfo).
-    pub struct Sampler {
-        /// Creation flags, without descriptor-buffer capture and replay.
+    /// `VkSamplerYcbcrConversionCreateInfo`.
+    #[derive(Default)]
+    pub struct YcbcrConversion {
+        /// Format of the image.
+        pub format: vk::Format,
+        /// Colour model.
+        pub model: vk::SamplerYcbcrModelConversion,
+        /// Range of the encoded values.
+        pub range: vk::SamplerYcbcrRange,
+        /// Swizzles of r, g, b, a.
+        pub components: [vk::ComponentSwizzle; 4],
+        /// Where chroma samples lie, horizontally.
+        pub x_chroma_offset: vk::ChromaLocation,
+        /// Where chroma samples lie, vertically.
+        pub y_chroma_offset: vk::ChromaLocation,
+        /// Filter for chroma.
+        pub chroma_filter: vk::Filter,
+        /// Whether reconstruction is done explicitly.
+        pub force_explicit_reconstruction: bool,
+    }
+
+    /// `VkSamplerCustomBorderColorCreateInfoEXT`.
+    #[derive(Default)]
+    pub struct CustomBorderColor {
+        /// The four components' bits, whether they are floats or integers.
+        pub color: [u32; 4],
+        /// Format of the images sampled, `UNDEFINED` where the device can do without.
+        pub format: vk::Format,
+    }
+
+    /// `VkSamplerBorderColorComponentMappingCreateInfoEXT`.
+    #[derive(Default)]
+    pub struct BorderColorMapping {
+        /// Swizzles of r, g, b, a.
+        pub components: [vk::ComponentSwizzle; 4],
+        /// Whether the border colour is encoded as sRGB.
+        pub srgb: bool,
+    }
+
+    /// `VkSamplerCreateInfo`.
+    #[derive(Default)]
+    pub struct SamplerRecipe {
+        /// Creation flags.
         pub flags: vk::SamplerCreateFlags,
         /// Magnification filter.
         pub mag_filter: vk::Filter,
         /// Minification filter.
         pub min_filter: vk::Filter,
-        /// Filter between mip levels.
+        /// Mip level filter.
         pub mipmap_mode: vk::SamplerMipmapMode,
-        /// Addressing in U, V and W.
-        pub address_modes: [vk::SamplerAddressMode; 3],
+        /// Addressing outside of 0 to 1 along u.
+        pub address_mode_u: vk::SamplerAddressMode,
+        /// Addressing along v.
+        pub address_mode_v: vk::SamplerAddressMode,
+        /// Addressing along w.
+        pub address_mode_w: vk::SamplerAddressMode,
         /// Added to the level of detail.
         pub mip_lod_bias: Float,
-        /// Whether anisotropic filtering is on.
+        /// Whether filtering is anisotropic.
         pub anisotropy_enable: bool,
-        /// Its clamp.
+        /// Largest anisotropy.
         pub max_anisotropy: Float,
-        /// Whether results are compared with a reference.
+        /// Whether the sampler compares.
         pub compare_enable: bool,
-        /// The comparison.
+        /// How it compares.
         pub compare_op: vk::CompareOp,
-        /// Least level of detail.
+        /// Lower bound of the level of detail.
         pub min_lod: Float,
-        /// Greatest level of detail.
+        /// Upper bound of the level of detail.
         pub max_lod: Float,
-        /// The border colour.
+        /// Border colour.
         pub border_color: vk::BorderColor,
-        /// Whether coordinates are in texels.
+        /// Whether coordinates are texels.
         pub unnormalized_coordinates: bool,
-        /// VkSamplerReductionModeCreateInfo.
-        pub reduction_mode: Option<vk::SamplerReductionMode>,
-        /// VkSamplerCustomBorderColorCreateInfoEXT.
+        /// Chained custom border colour.
         pub custom_border_color: Option<CustomBorderColor>,
-        /// VkSamplerBorderColorComponentMappingCreateInfoEXT.
+        /// Chained border colour mapping.
         pub border_color_mapping: Option<BorderColorMapping>,
-        /// The conversion of VkSamplerYcbcrConversionInfo, by value.
-        pub ycbcr_conversion: Option<YcbcrConversion>,
+        /// Chained reduction mode; `WEIGHTED_AVERAGE` where none is chained.
+        pub reduction_mode: vk::SamplerReductionMode,
+        /// Chained YCbCr conversion.
+        pub ycbcr_conversion: Option<Arc<YcbcrConversion>>,
     }
 
-    /// A border colour that is not one of the fixed ones.
-    pub struct CustomBorderColor {
-        /// The colour's bits, as floats or integers.
-        pub color: [u32; 4],
-        /// The format it is read with.
-        pub format: vk::Format,
-    }
-
-    /// How a border colour's components are arranged.
-    pub struct BorderColorMapping {
-        /// Swizzles of R, G, B and A.
-        pub components: [vk::ComponentSwizzle; 4],
-        /// Whether the colour is in sRGB.
-        pub srgb: bool,
-    }
-
-    /// A YCbCr conversion (VkSamplerYcbcrConversionCreateInfo).
-    pub struct YcbcrConversion {
-        /// Format of the image.
-        pub format: vk::Format,
-        /// The colour model.
-        pub model: vk::SamplerYcbcrModelConversion,
-        /// The encoded range.
-        pub range: vk::SamplerYcbcrRange,
-        /// Swizzles of R, G, B and A.
-        pub components: [vk::ComponentSwizzle; 4],
-        /// Where chroma samples lie in X and in Y.
-        pub chroma_offsets: [vk::ChromaLocation; 2],
-        /// The filter for chroma.
-        pub chroma_filter: vk::Filter,
-        /// Whether chroma is reconstructed explicitly.
-        pub force_explicit_reconstruction: bool,
-    }
-
-    /// A descriptor set layout.
-    pub struct SetLayout {
-        /// Creation flags.
-        pub flags: vk::DescriptorSetLayoutCreateFlags,
-        /// The bindings, in the order they were given.
-        pub bindings: Vec<Binding>,
-        /// Whether VkDescriptorSetLayoutBindingFlagsCreateInfo was given with flags for each
-        /// binding; without it every binding's flags are empty.
-        pub has_binding_flags: bool,
-    }
-
-    /// One binding of a set.
-    pub struct Binding {
-        /// Its number.
+    /// `VkDescriptorSetLayoutBinding`, with what chained structs say of this binding.
+    #[derive(Default)]
+    pub struct SetBinding {
+        /// Binding number.
         pub binding: u32,
-        /// What is bound there.
+        /// Type of the descriptors.
         pub descriptor_type: vk::DescriptorType,
-        /// How many; for inline uniform blocks, how many bytes.
-        pub count: u32,
-        /// The stages that see it.
-        pub stages: vk::ShaderStageFlags,
-        /// The immutable samplers: none, or one for each descriptor.
-        pub immutable_samplers: Vec<Arc<Sampler>>,
-        /// Its binding flags.
+        /// Number of descriptors (bytes for an inline uniform block).
+        pub descriptor_count: u32,
+        /// Stages that see it.
+        pub stage_flags: vk::ShaderStageFlags,
+        /// Immutable samplers: none, or `descriptor_count`.
+        pub immutable_samplers: Vec<Arc<SamplerRecipe>>,
+        /// `VkDescriptorSetLayoutBindingFlagsCreateInfo`; empty where none is chained.
         pub flags: vk::DescriptorBindingFlags,
-        /// The types that a mutable descriptor can take (VkMutableDescriptorTypeListEXT).
+        /// `VkMutableDescriptorTypeListEXT`; empty where none is chained.
         pub mutable_types: Vec<vk::DescriptorType>,
     }
 
-    /// A range of push constants.
-    pub struct PushConstants {
-        /// The stages that see it.
-        pub stages: vk::ShaderStageFlags,
+    /// `VkDescriptorSetLayoutCreateInfo`.
+    #[derive(Default)]
+    pub struct SetLayoutRecipe {
+        /// Creation flags.
+        pub flags: vk::DescriptorSetLayoutCreateFlags,
+        /// The bindings.
+        pub bindings: Vec<SetBinding>,
+    }
+
+    /// `VkPushConstantRange`.
+    #[derive(Default, PartialOrd, Ord)]
+    pub struct PushConstantRange {
+        /// Stages that see it.
+        pub stage_flags: vk::ShaderStageFlags,
         /// First byte.
         pub offset: u32,
-        /// Length in bytes.
+        /// Number of bytes.
         pub size: u32,
     }
 
-    /// A pipeline layout.
-    pub struct PipelineLayout {
+    /// `VkPipelineLayoutCreateInfo`.
+    #[derive(Default)]
+    pub struct PipelineLayoutRecipe {
         /// Creation flags.
         pub flags: vk::PipelineLayoutCreateFlags,
-        /// The sets; none where another part of a pipeline library brings the set.
-        pub sets: Vec<Option<Arc<SetLayout>>>,
-        /// The push-constant ranges.
-        pub push_constants: Vec<PushConstants>,
+        /// Set layouts by set number; none where the set is left to another library.
+        pub set_layouts: Vec<Option<Arc<SetLayoutRecipe>>>,
+        /// Push constant ranges.
+        pub push_constant_ranges: Vec<PushConstantRange>,
     }
 }

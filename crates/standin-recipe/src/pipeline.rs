@@ -1,128 +1,36 @@
-//! Complete pipelines.
+//! Recipes of whole pipelines.
 
 use crate::codec::{Codec, DecodeError, Reader, Writer, records};
-use crate::layout::PipelineLayout;
-use crate::module::ModuleRef;
-use crate::pass::RenderPass;
-use crate::state::{
-    ColorBlend, DepthStencil, DiscardRectangles, InputAssembly, Multisample, Rasterization,
-    Rendering, Robustness, ShadingRate, Tessellation, VertexInput, Viewports,
+use crate::layout::PipelineLayoutRecipe;
+use crate::output::{
+    AttachmentSampleCounts, ColorBlendState, DepthStencilState, InputAttachmentIndices, Target,
 };
+use crate::raster::{
+    DiscardRectangles, FragmentShadingRate, FragmentShadingRateEnum, MultisampleState,
+    RasterizationState, ViewportState,
+};
+use crate::stage::{Robustness, Stage};
+use crate::vertex::{InputAssemblyState, TessellationState, VertexInputState};
 use ash::vk;
+use std::fmt;
 use std::sync::Arc;
 
-records! {
-    /// A shader stage.
-    pub struct Stage {
-        /// Which stage: one bit.
-        pub stage: vk::ShaderStageFlags,
-        /// Creation flags.
-        pub flags: vk::PipelineShaderStageCreateFlags,
-        /// The module.
-        pub module: ModuleRef,
-        /// Name of the entry point, without the final 0 byte.
-        pub entry: String,
-        /// Values of specialisation constants.
-        pub specialization: Option<Specialization>,
-        /// VkPipelineShaderStageRequiredSubgroupSizeCreateInfo.
-        pub required_subgroup_size: Option<u32>,
-        /// VkPipelineRobustnessCreateInfo of this stage.
-        pub robustness: Option<Robustness>,
-    }
+/// `VkPipelineCreateFlags2`, without the flags that say how a pipeline is made and not what it
+/// is: derivatives, statistics, internal representations, failure where a compile is required,
+/// early return, and the capture of data.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct PipelineFlags(u64);
 
-    /// VkSpecializationInfo.
-    pub struct Specialization {
-        /// Where each constant's value lies.
-        pub entries: Vec<SpecializationEntry>,
-        /// The values.
-        pub data: Vec<u8>,
-    }
+impl PipelineFlags {
+    /// The flags that never enter a recipe: `ALLOW_DERIVATIVES`, `DERIVATIVE`,
+    /// `CAPTURE_STATISTICS`, `CAPTURE_INTERNAL_REPRESENTATIONS`,
+    /// `FAIL_ON_PIPELINE_COMPILE_REQUIRED`, `EARLY_RETURN_ON_FAILURE`, `CAPTURE_DATA`.
+    pub const CREATION_ONLY: u64 = 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200 | 0x8000_0000;
 
-    /// VkSpecializationMapEntry.
-    pub struct SpecializationEntry {
-        /// The constant's number. It need not be one that the shader has.
-        pub id: u32,
-        /// First byte of its value.
-        pub offset: u32,
-        /// Bytes of its value.
-        pub size: u32,
-    }
-
-    /// A compute pipeline.
-    pub struct ComputeRecipe {
-        /// Creation flags.
-        pub flags: CreateFlags,
-        /// Its one stage.
-        pub stage: Stage,
-        /// Its layout.
-        pub layout: Arc<PipelineLayout>,
-        /// VkPipelineRobustnessCreateInfo.
-        pub robustness: Option<Robustness>,
-    }
-
-    /// A graphics pipeline, or a part of one (a library). A state is none where Vulkan
-    /// ignores it.
-    pub struct GraphicsRecipe {
-        /// Creation flags.
-        pub flags: CreateFlags,
-        /// The parts that a library holds; none for a complete pipeline.
-        pub parts: Option<vk::GraphicsPipelineLibraryFlagsEXT>,
-        /// Libraries that it is linked from.
-        pub libraries: Vec<Arc<GraphicsRecipe>>,
-        /// The stages that are not in a library.
-        pub stages: Vec<Stage>,
-        /// The layout; none where every stage is in a library that has it.
-        pub layout: Option<Arc<PipelineLayout>>,
-        /// What it draws into.
-        pub target: Target,
-        /// Vertex buffers and attributes.
-        pub vertex_input: Option<VertexInput>,
-        /// Primitive assembly.
-        pub input_assembly: Option<InputAssembly>,
-        /// Tessellation.
-        pub tessellation: Option<Tessellation>,
-        /// Viewports and scissors.
-        pub viewports: Option<Viewports>,
-        /// Rasterization.
-        pub rasterization: Option<Rasterization>,
-        /// Multisampling.
-        pub multisample: Option<Multisample>,
-        /// Depth and stencil.
-        pub depth_stencil: Option<DepthStencil>,
-        /// Blending.
-        pub color_blend: Option<ColorBlend>,
-        /// What commands set instead, in ascending order, each once.
-        pub dynamic: DynamicStates,
-        /// Discard rectangles.
-        pub discard_rectangles: Option<DiscardRectangles>,
-        /// Fragment shading rate.
-        pub shading_rate: Option<ShadingRate>,
-        /// Robustness of every stage without its own.
-        pub robustness: Option<Robustness>,
-    }
-}
-
-/// Flags of a pipeline's creation (VkPipelineCreateFlags2, whose low half is
-/// VkPipelineCreateFlags), without those that do not describe the pipeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct CreateFlags(u64);
-
-impl CreateFlags {
-    /// Flags that ask something of the creation call and leave the pipeline as it is:
-    /// statistics, internal representations, fail on compile, early return, capture of
-    /// binaries; and those that concern derivatives, which only ever hint at a relation.
-    pub const NOT_OF_THE_PIPELINE: u64 = 0x1 << 1 // ALLOW_DERIVATIVES
-        | 0x1 << 2 // DERIVATIVE
-        | 0x40 // CAPTURE_STATISTICS
-        | 0x80 // CAPTURE_INTERNAL_REPRESENTATIONS
-        | 0x100 // FAIL_ON_PIPELINE_COMPILE_REQUIRED
-        | 0x200 // EARLY_RETURN_ON_FAILURE
-        | 0x8000_0000; // CAPTURE_DATA (VK_KHR_pipeline_binary)
-
-    /// The flags, less those that do not describe the pipeline.
+    /// These flags, less those that never enter a recipe.
     #[must_use]
     pub const fn new(flags: u64) -> Self {
-        Self(flags & !Self::NOT_OF_THE_PIPELINE)
+        Self(flags & !Self::CREATION_ONLY)
     }
 
     /// The flags' bits.
@@ -130,223 +38,187 @@ impl CreateFlags {
     pub const fn bits(self) -> u64 {
         self.0
     }
+
+    /// Whether all of these bits are set.
+    #[must_use]
+    pub fn contains(self, flags: vk::PipelineCreateFlags) -> bool {
+        let bits = u64::from(flags.as_raw());
+        self.0 & bits == bits
+    }
 }
 
-impl Codec for CreateFlags {
+impl From<vk::PipelineCreateFlags> for PipelineFlags {
+    fn from(flags: vk::PipelineCreateFlags) -> Self {
+        Self::new(u64::from(flags.as_raw()))
+    }
+}
+
+impl fmt::Debug for PipelineFlags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+impl Codec for PipelineFlags {
     fn encode(&self, out: &mut Writer<'_>) {
         self.0.encode(out);
     }
     fn decode(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let flags = Self(u64::decode(input)?);
-        if flags == Self::new(flags.0) {
+        let at = input.at();
+        let bits = u64::decode(input)?;
+        let flags = Self::new(bits);
+        if flags.0 == bits {
             Ok(flags)
         } else {
-            Err(DecodeError::Unordered { at: input.at() })
+            Err(DecodeError::CreationOnlyFlags { at, flags: bits })
         }
     }
 }
 
-/// What a graphics pipeline draws into.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Target {
-    /// A subpass of a render pass.
-    Pass {
-        /// The render pass.
-        pass: Arc<RenderPass>,
-        /// The subpass's index.
-        subpass: u32,
-    },
-    /// Attachments of dynamic rendering.
-    Rendering(Rendering),
-    /// Nothing that is said here: a library without the parts that draw, or a pipeline
-    /// without attachments.
-    None,
-}
+/// Which of a pipeline's four parts a recipe has of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Parts(vk::GraphicsPipelineLibraryFlagsEXT);
 
-impl Codec for Target {
-    fn encode(&self, out: &mut Writer<'_>) {
-        match self {
-            Self::None => out.bytes.push(0),
-            Self::Pass { pass, subpass } => {
-                out.bytes.push(1);
-                pass.encode(out);
-                subpass.encode(out);
-            }
-            Self::Rendering(rendering) => {
-                out.bytes.push(2);
-                rendering.encode(out);
-            }
-        }
-    }
-    fn decode(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let at = input.at();
-        match u8::decode(input)? {
-            0 => Ok(Self::None),
-            1 => Ok(Self::Pass {
-                pass: Codec::decode(input)?,
-                subpass: u32::decode(input)?,
-            }),
-            2 => Rendering::decode(input).map(Self::Rendering),
-            tag => Err(DecodeError::BadTag { at, tag }),
-        }
-    }
-}
+impl Parts {
+    /// All four: a complete pipeline.
+    pub const ALL: Self = Self(vk::GraphicsPipelineLibraryFlagsEXT::from_raw(0xf));
 
-impl Target {
-    /// Formats of the colour attachments, UNDEFINED for an unused one.
+    /// These parts.
     #[must_use]
-    pub fn color_formats(&self) -> Vec<vk::Format> {
-        match self {
-            Self::None => Vec::new(),
-            Self::Pass { pass, subpass } => pass.color_formats(*subpass).collect(),
-            Self::Rendering(rendering) => rendering.color_formats.clone(),
+    pub const fn new(flags: vk::GraphicsPipelineLibraryFlagsEXT) -> Self {
+        Self(flags)
+    }
+
+    /// The parts that a create-info has to which no `VkGraphicsPipelineLibraryCreateInfoEXT` is
+    /// chained: none if it makes a library or links libraries, all otherwise.
+    #[must_use]
+    pub fn implied(flags: PipelineFlags, links_libraries: bool) -> Self {
+        if links_libraries || flags.contains(vk::PipelineCreateFlags::LIBRARY_KHR) {
+            Self(vk::GraphicsPipelineLibraryFlagsEXT::empty())
+        } else {
+            Self::ALL
         }
     }
 
-    /// Format of the depth-stencil attachment, where there is one. In dynamic rendering the
-    /// two may differ in presence; depth's is given first.
+    /// The parts as Vulkan's flags.
     #[must_use]
-    pub fn depth_stencil_format(&self) -> Option<vk::Format> {
-        match self {
-            Self::None => None,
-            Self::Pass { pass, subpass } => pass.depth_stencil_format(*subpass),
-            Self::Rendering(rendering) => [rendering.depth_format, rendering.stencil_format]
-                .into_iter()
-                .find(|format| *format != vk::Format::UNDEFINED),
-        }
+    pub const fn flags(self) -> vk::GraphicsPipelineLibraryFlagsEXT {
+        self.0
+    }
+
+    /// Whether this part is among them.
+    #[must_use]
+    pub fn contains(self, part: vk::GraphicsPipelineLibraryFlagsEXT) -> bool {
+        self.0.contains(part)
     }
 }
 
-/// A set of dynamic states.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
-pub struct DynamicStates(Vec<vk::DynamicState>);
-
-impl DynamicStates {
-    /// Whether a state is set by commands.
-    #[must_use]
-    pub fn has(&self, state: vk::DynamicState) -> bool {
-        self.0.binary_search(&state).is_ok()
-    }
-
-    /// Whether one of the states is set by commands.
-    #[must_use]
-    pub fn has_any(&self, states: &[vk::DynamicState]) -> bool {
-        states.iter().any(|state| self.has(*state))
-    }
-
-    /// The states, in ascending order.
-    #[must_use]
-    pub fn as_slice(&self) -> &[vk::DynamicState] {
-        &self.0
+/// All four parts.
+impl Default for Parts {
+    fn default() -> Self {
+        Self::ALL
     }
 }
 
-impl FromIterator<vk::DynamicState> for DynamicStates {
-    fn from_iter<I: IntoIterator<Item = vk::DynamicState>>(states: I) -> Self {
-        let mut states: Vec<_> = states.into_iter().collect();
-        states.sort_unstable();
-        states.dedup();
-        Self(states)
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
-impl Codec for DynamicStates {
+impl Codec for Parts {
     fn encode(&self, out: &mut Writer<'_>) {
         self.0.encode(out);
     }
     fn decode(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let states: Vec<vk::DynamicState> = Codec::decode(input)?;
-        if states.windows(2).all(|pair| pair[0] < pair[1]) {
-            Ok(Self(states))
-        } else {
-            Err(DecodeError::Unordered { at: input.at() })
-        }
+        Codec::decode(input).map(Self)
     }
 }
 
-impl GraphicsRecipe {
-    /// A pipeline of nothing: what a recipe is filled in from.
-    #[must_use]
-    pub fn empty() -> Self {
-        Self {
-            flags: CreateFlags::default(),
-            parts: None,
-            libraries: Vec::new(),
-            stages: Vec::new(),
-            layout: None,
-            target: Target::None,
-            vertex_input: None,
-            input_assembly: None,
-            tessellation: None,
-            viewports: None,
-            rasterization: None,
-            multisample: None,
-            depth_stencil: None,
-            color_blend: None,
-            dynamic: DynamicStates::default(),
-            discard_rectangles: None,
-            shading_rate: None,
-            robustness: None,
-        }
+records! {
+    /// `VkGraphicsPipelineCreateInfo`.
+    ///
+    /// A state is absent where the create-info has none or where Vulkan says that it is not read.
+    #[derive(Default)]
+    pub struct GraphicsRecipe {
+        /// Flags.
+        pub flags: PipelineFlags,
+        /// The parts described here; the others come from `libraries`.
+        pub parts: Parts,
+        /// Libraries that are linked in.
+        pub libraries: Vec<Arc<GraphicsRecipe>>,
+        /// Shader stages.
+        pub stages: Vec<Stage>,
+        /// Vertex input.
+        pub vertex_input: Option<VertexInputState>,
+        /// Input assembly.
+        pub input_assembly: Option<InputAssemblyState>,
+        /// Tessellation.
+        pub tessellation: Option<TessellationState>,
+        /// Viewports and scissors.
+        pub viewport: Option<ViewportState>,
+        /// Rasterisation.
+        pub rasterization: Option<RasterizationState>,
+        /// Multisampling.
+        pub multisample: Option<MultisampleState>,
+        /// Depth and stencil.
+        pub depth_stencil: Option<DepthStencilState>,
+        /// Colour blending.
+        pub color_blend: Option<ColorBlendState>,
+        /// Dynamic states.
+        pub dynamic_states: Vec<vk::DynamicState>,
+        /// Pipeline layout; only a library may have none.
+        pub layout: Option<Arc<PipelineLayoutRecipe>>,
+        /// What is rendered to.
+        pub target: Target,
+        /// Chained robustness.
+        pub robustness: Option<Robustness>,
+        /// Chained discard rectangles.
+        pub discard_rectangles: Option<DiscardRectangles>,
+        /// Chained fragment shading rate.
+        pub fragment_shading_rate: Option<FragmentShadingRate>,
+        /// Chained fragment shading rate by enumerant.
+        pub fragment_shading_rate_enum: Option<FragmentShadingRateEnum>,
+        /// `VkRenderingAttachmentLocationInfo`: the location of each colour attachment.
+        pub attachment_locations: Option<Vec<u32>>,
+        /// Chained input attachment indices.
+        pub input_attachment_indices: Option<InputAttachmentIndices>,
+        /// Chained sample counts of the attachments.
+        pub attachment_sample_counts: Option<AttachmentSampleCounts>,
+        /// `VkPipelineRepresentativeFragmentTestStateCreateInfoNV`.
+        pub representative_fragment_test: bool,
     }
 
-    /// Every stage bit, also those of the libraries that it is linked from.
-    #[must_use]
-    pub fn stage_bits(&self) -> vk::ShaderStageFlags {
-        let own = self
-            .stages
-            .iter()
-            .fold(vk::ShaderStageFlags::empty(), |bits, s| bits | s.stage);
-        let libraries = self.libraries.iter();
-        libraries.fold(own, |bits, library| bits | library.stage_bits())
-    }
-
-    /// The stage of this kind, where it is not in a library.
-    #[must_use]
-    pub fn stage(&self, stage: vk::ShaderStageFlags) -> Option<&Stage> {
-        self.stages.iter().find(|s| s.stage == stage)
+    /// `VkComputePipelineCreateInfo`.
+    pub struct ComputeRecipe {
+        /// Flags.
+        pub flags: PipelineFlags,
+        /// The stage.
+        pub stage: Stage,
+        /// Pipeline layout.
+        pub layout: Arc<PipelineLayoutRecipe>,
+        /// Chained robustness.
+        pub robustness: Option<Robustness>,
     }
 }
 
-/// A complete pipeline of either kind.
+/// An owned, typed description of one complete pipeline.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Recipe {
-    /// Graphics.
-    Graphics(Arc<GraphicsRecipe>),
-    /// Compute.
-    Compute(Arc<ComputeRecipe>),
+    /// A graphics pipeline.
+    Graphics(GraphicsRecipe),
+    /// A compute pipeline.
+    Compute(ComputeRecipe),
 }
 
-impl Recipe {
-    /// The stages that are not in a library.
-    #[must_use]
-    pub fn stages(&self) -> &[Stage] {
-        match self {
-            Self::Graphics(recipe) => &recipe.stages,
-            Self::Compute(recipe) => std::slice::from_ref(&recipe.stage),
-        }
+impl From<GraphicsRecipe> for Recipe {
+    fn from(recipe: GraphicsRecipe) -> Self {
+        Self::Graphics(recipe)
     }
 }
 
-impl Codec for Recipe {
-    fn encode(&self, out: &mut Writer<'_>) {
-        match self {
-            Self::Graphics(recipe) => {
-                out.bytes.push(1);
-                recipe.encode(out);
-            }
-            Self::Compute(recipe) => {
-                out.bytes.push(2);
-                recipe.encode(out);
-            }
-        }
-    }
-    fn decode(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let at = input.at();
-        match u8::decode(input)? {
-            1 => Codec::decode(input).map(Self::Graphics),
-            2 => Codec::decode(input).map(Self::Compute),
-            tag => Err(DecodeError::BadTag { at, tag }),
-        }
+impl From<ComputeRecipe> for Recipe {
+    fn from(recipe: ComputeRecipe) -> Self {
+        Self::Compute(recipe)
     }
 }
