@@ -1,49 +1,34 @@
 //! Which device a verb works on, as the user names it.
 
 use crate::exit::Failure;
+use standin_vulkan::{DeviceChoice, Instance, PhysicalDevice};
 use std::process::Command;
+use std::sync::Arc;
 
 /// `--device`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) enum DeviceChoice {
-    /// The best GPU; never a CPU device.
-    #[default]
-    Gpu,
-    /// The device at this place of `standin doctor`'s list.
-    Index(usize),
-    /// The first device whose name contains this text, in any case.
-    Name(String),
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum DeviceArg {
+    /// One of the devices that the loader lists.
+    Listed(DeviceChoice),
     /// RADV for this GPU family, on the kernel shim that needs no GPU.
     RadvFamily(String),
 }
 
-impl std::str::FromStr for DeviceChoice {
+impl std::str::FromStr for DeviceArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text.is_empty() {
-            return Err("a device is named by its index, by a part of its name, or radv:FAMILY".into());
-        }
-        if let Ok(index) = text.parse() {
-            return Ok(Self::Index(index));
-        }
-        Ok(match text.split_once(':') {
+        match text.split_once(':') {
             Some(("radv", family)) if !family.is_empty() => {
-                Self::RadvFamily(family.to_ascii_lowercase())
+                Ok(Self::RadvFamily(family.to_ascii_lowercase()))
             }
-            _ => Self::Name(text.to_owned()),
-        })
-    }
-}
-
-/// The form that [`std::str::FromStr`] reads; the default has none.
-impl std::fmt::Display for DeviceChoice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Gpu => Ok(()),
-            Self::Index(index) => write!(f, "{index}"),
-            Self::Name(name) => f.write_str(name),
-            Self::RadvFamily(family) => write!(f, "radv:{family}"),
+            _ if text.is_empty() => {
+                Err("a device is named by its index, a part of its name, or radv:FAMILY".into())
+            }
+            _ => match text.parse() {
+                Ok(choice) => Ok(Self::Listed(choice)),
+                Err(never) => match never {},
+            },
         }
     }
 }
@@ -51,13 +36,24 @@ impl std::fmt::Display for DeviceChoice {
 /// Name of the kernel shim's library, without its ending.
 const SHIM: &str = "libamdgpu_noop_drm_shim";
 
-impl DeviceChoice {
+/// The `--device` option as a verb takes it.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct DeviceOption {
+    /// Device: an index of `standin doctor`'s list, a part of a name, or radv:FAMILY. Default:
+    /// the best GPU. A CPU device is used only where it is named.
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+}
+
+impl DeviceOption {
     /// Sets what a child process needs to see this device.
     pub(crate) fn prepare(&self, child: &mut Command) -> Result<(), Failure> {
-        if *self != Self::Gpu {
-            child.args(["--device", &self.to_string()]);
-        }
-        if let Self::RadvFamily(family) = self {
+        let Some(text) = &self.device else {
+            return Ok(());
+        };
+        let device = text.parse().map_err(Failure::Usage)?;
+        child.args(["--device", text]);
+        if let DeviceArg::RadvFamily(family) = device {
             let preloaded = std::env::var("LD_PRELOAD").unwrap_or_default();
             if !preloaded.contains(SHIM) {
                 return Err(Failure::Usage(format!(
@@ -69,24 +65,39 @@ impl DeviceChoice {
         }
         Ok(())
     }
+
+    /// The device, in a process that was prepared for it.
+    pub(crate) fn select(&self, instance: &Arc<Instance>) -> Result<PhysicalDevice, Failure> {
+        let choice = match self.device.as_deref().map(str::parse).transpose() {
+            Ok(None) => DeviceChoice::default(),
+            Ok(Some(DeviceArg::Listed(choice))) => choice,
+            // RADV names the family: "AMD Radeon Graphics (RADV VANGOGH)".
+            Ok(Some(DeviceArg::RadvFamily(family))) => DeviceChoice::Name(format!("RADV {family}")),
+            Err(error) => return Err(Failure::Usage(error)),
+        };
+        instance
+            .select(&choice)
+            .map_err(|error| Failure::Device(error.to_string()))
+    }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)] // a failed parse fails the test
 mod tests {
-    use super::DeviceChoice;
+    use super::DeviceArg;
+    use standin_vulkan::DeviceChoice;
 
     #[test]
     fn a_device_is_an_index_a_name_or_a_family() {
+        let listed = DeviceArg::Listed;
         let cases = [
-            ("0", DeviceChoice::Index(0)),
-            ("llvmpipe", DeviceChoice::Name("llvmpipe".into())),
-            ("radv:VanGogh", DeviceChoice::RadvFamily("vangogh".into())),
-            ("radv:", DeviceChoice::Name("radv:".into())),
+            ("0", listed(DeviceChoice::Index(0))),
+            ("llvmpipe", listed(DeviceChoice::Name("llvmpipe".into()))),
+            ("radv:VanGogh", DeviceArg::RadvFamily("vangogh".into())),
         ];
         for (text, expected) in cases {
-            assert_eq!(text.parse::<DeviceChoice>().unwrap(), expected);
+            assert_eq!(text.parse::<DeviceArg>().unwrap(), expected);
         }
-        assert!("".parse::<DeviceChoice>().is_err());
+        assert!("".parse::<DeviceArg>().is_err());
     }
 }

@@ -1,11 +1,41 @@
-//! The `standin` command. One file a verb; `main` only dispatches.
+//! The `standin` command. One file or folder a verb; `main` only dispatches.
 #![forbid(unsafe_code)]
 
 mod bench;
 mod device;
+mod doctor;
 mod exit;
 mod output;
+mod prebuild;
 mod progress;
+mod replay;
 mod workers;
 
-fn main() {}
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Builds Vulkan pipelines before they are needed and keeps what was built.
+#[derive(Debug, Parser)]
+#[command(version, after_help = exit::HELP)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Doctor(doctor::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().verb {
+        Verb::Doctor(args) => doctor::run(&args),
+    };
+    match result {
+        Ok(outcome) => outcome.into(),
+        Err(failure) => {
+            eprintln!("standin: {failure}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -49,11 +49,17 @@ pub(crate) fn print(report: &impl Report, format: Format) -> Result<(), Failure>
     Ok(())
 }
 
-/// A table in the command's style: the first column is names, the others are figures.
-pub(crate) fn table(header: &[&str]) -> Table {
+/// A table of words.
+pub(crate) fn words(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header(header.to_vec());
+    table
+}
+
+/// A table whose first column is names and whose others are figures.
+pub(crate) fn figures(header: &[&str]) -> Table {
+    let mut table = words(header);
     for index in 1..header.len() {
         if let Some(column) = table.column_mut(index) {
             column.set_cell_alignment(CellAlignment::Right);

@@ -1,6 +1,6 @@
 //! What a prebuild tells at its end.
 
-use crate::output::{Report, table};
+use crate::output::{Report, figures};
 use crate::workers::pool::Fault;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -105,7 +105,7 @@ impl Report for Summary {
 
 impl Summary {
     fn write(&self, out: &mut String) -> std::fmt::Result {
-        let mut counts = table(&["pipelines", "count"]);
+        let mut counts = figures(&["pipelines", "count"]);
         let declined = self.declined_count();
         let rows = [
             ("in the list", self.pipelines),

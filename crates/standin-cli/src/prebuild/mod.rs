@@ -1,0 +1,2 @@
+//! P
+pub(crate) mod report;

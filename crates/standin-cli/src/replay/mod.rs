@@ -1,0 +1,2 @@
+//! R
+pub(crate) mod times;
