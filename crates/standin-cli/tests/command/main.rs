@@ -1,5 +1,6 @@
 //! The `standin` command from outside: the real binary, each test in a folder of its own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a failed step fails the test
 
+mod doctor;
 mod standin;
 mod usage;
