@@ -58,6 +58,9 @@ pub enum DecodeError {
         /// Offset of the first of them.
         at: usize,
     },
+    /// The module table is not what the body uses, in ascending order of keys.
+    #[error("the module table is not what the body refers to, in order")]
+    ModuleTable,
     /// The bytes do not begin as a recipe does.
     #[error("these bytes are not a recipe")]
     NotARecipe,
@@ -104,6 +107,19 @@ impl std::fmt::Debug for Reader<'_> {
     }
 }
 
+impl<'a> Writer<'a> {
+    pub(crate) fn new(
+        bytes: Vec<u8>,
+        module: &'a mut dyn FnMut(&Arc<crate::module::Module>),
+    ) -> Self {
+        Self { bytes, module }
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
 impl<'a> Reader<'a> {
     pub(crate) fn new(
         bytes: &'a [u8],
@@ -145,6 +161,24 @@ impl<'a> Reader<'a> {
         match usize::try_from(count) {
             Ok(length) if length <= left => Ok(length),
             _ => Err(DecodeError::BadCount { at, count }),
+        }
+    }
+
+    /// What is left.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    /// The magic bytes and the version in front of a form.
+    pub(crate) fn head(&mut self, magic: [u8; 4]) -> Result<(), DecodeError> {
+        if self.array::<4>().ok() != Some(magic) {
+            return Err(DecodeError::NotARecipe);
+        }
+        let found = u16::decode(self)?;
+        if found == crate::bytes::VERSION {
+            Ok(())
+        } else {
+            Err(DecodeError::Version { found })
         }
     }
 

@@ -13,8 +13,11 @@
 
 pub mod bytes;
 pub mod codec;
+pub mod family;
+pub mod key;
 pub mod layout;
 pub mod module;
+pub mod normal;
 pub mod output;
 pub mod pipeline;
 pub mod raster;
@@ -23,6 +26,7 @@ pub mod stage;
 pub mod vertex;
 
 pub use codec::{DecodeError, Float};
+pub use family::{Family, Fields, MechanismTag};
 pub use layout::{PipelineLayoutRecipe, SamplerRecipe, SetLayoutRecipe};
 pub use module::{Module, ModuleKey, ModuleRef};
 pub use pipeline::{ComputeRecipe, GraphicsRecipe, Recipe};

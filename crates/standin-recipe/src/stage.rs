@@ -102,6 +102,7 @@ records! {
     }
 
     /// `VkPipelineShaderStageCreateInfo`.
+    #[derive(Default)]
     pub struct Stage {
         /// Which stage: one bit.
         pub stage: vk::ShaderStageFlags,
