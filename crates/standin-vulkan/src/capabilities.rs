@@ -120,6 +120,21 @@ pub struct SubgroupProperties {
     pub operations: vk::SubgroupFeatureFlags,
 }
 
+/// Float controls that a shader may ask for, in at least one width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FloatControls {
+    /// Denormals are kept.
+    pub denorm_preserve: bool,
+    /// Denormals are flushed.
+    pub denorm_flush_to_zero: bool,
+    /// The sign of zero, infinities and NaNs are kept.
+    pub signed_zero_inf_nan_preserve: bool,
+    /// Rounding to the nearest even.
+    pub rounding_mode_rte: bool,
+    /// Rounding to zero.
+    pub rounding_mode_rtz: bool,
+}
+
 /// What the device says of `VK_KHR_pipeline_binary`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct BinaryProperties {
@@ -160,6 +175,12 @@ pub struct Capabilities {
     pub max_push_descriptors: u32,
     /// The sample counts that custom sample locations may be used with.
     pub sample_location_counts: vk::SampleCountFlags,
+    /// Float controls.
+    pub float_controls: FloatControls,
+    /// How depth can be resolved.
+    pub depth_resolve_modes: vk::ResolveModeFlags,
+    /// How stencil can be resolved.
+    pub stencil_resolve_modes: vk::ResolveModeFlags,
     /// Whether depth may lie outside of 0 and 1.
     pub unrestricted_depth: bool,
 }
@@ -257,6 +278,8 @@ impl Capabilities {
         let mut feedback = vk::PhysicalDeviceTransformFeedbackPropertiesEXT::default();
         let mut push = vk::PhysicalDevicePushDescriptorPropertiesKHR::default();
         let mut locations = vk::PhysicalDeviceSampleLocationsPropertiesEXT::default();
+        let mut floats = vk::PhysicalDeviceFloatControlsProperties::default();
+        let mut resolve = vk::PhysicalDeviceDepthStencilResolveProperties::default();
         let mut binary = PipelineBinaryProperties::new();
         let mut properties = vk::PhysicalDeviceProperties2::default()
             .push_next(&mut id)
@@ -265,6 +288,9 @@ impl Capabilities {
         let core = |minor: u32| vk::api_version_minor(api_version) >= minor;
         if core(2) || extensions.has(ash::khr::driver_properties::NAME) {
             properties = properties.push_next(&mut driver);
+        }
+        if core(2) {
+            properties = properties.push_next(&mut floats).push_next(&mut resolve);
         }
         if core(3) || extensions.has(ash::ext::subgroup_size_control::NAME) {
             properties = properties.push_next(&mut sizes);
@@ -342,6 +368,26 @@ impl Capabilities {
             max_transform_feedback_streams: feedback.max_transform_feedback_streams,
             max_push_descriptors: push.max_push_descriptors,
             sample_location_counts: locations.sample_location_sample_counts,
+            float_controls: FloatControls {
+                denorm_preserve: yes(floats.shader_denorm_preserve_float16
+                    | floats.shader_denorm_preserve_float32
+                    | floats.shader_denorm_preserve_float64),
+                denorm_flush_to_zero: yes(floats.shader_denorm_flush_to_zero_float16
+                    | floats.shader_denorm_flush_to_zero_float32
+                    | floats.shader_denorm_flush_to_zero_float64),
+                signed_zero_inf_nan_preserve: yes(floats
+                    .shader_signed_zero_inf_nan_preserve_float16
+                    | floats.shader_signed_zero_inf_nan_preserve_float32
+                    | floats.shader_signed_zero_inf_nan_preserve_float64),
+                rounding_mode_rte: yes(floats.shader_rounding_mode_rte_float16
+                    | floats.shader_rounding_mode_rte_float32
+                    | floats.shader_rounding_mode_rte_float64),
+                rounding_mode_rtz: yes(floats.shader_rounding_mode_rtz_float16
+                    | floats.shader_rounding_mode_rtz_float32
+                    | floats.shader_rounding_mode_rtz_float64),
+            },
+            depth_resolve_modes: resolve.supported_depth_resolve_modes,
+            stencil_resolve_modes: resolve.supported_stencil_resolve_modes,
             unrestricted_depth: extensions.has(ash::ext::depth_range_unrestricted::NAME),
             limits: plain.limits,
             identity,
@@ -390,6 +436,9 @@ impl Capabilities {
             max_transform_feedback_streams: 0,
             max_push_descriptors: 0,
             sample_location_counts: vk::SampleCountFlags::empty(),
+            float_controls: FloatControls::default(),
+            depth_resolve_modes: vk::ResolveModeFlags::empty(),
+            stencil_resolve_modes: vk::ResolveModeFlags::empty(),
             unrestricted_depth: false,
         }
     }

@@ -12,11 +12,17 @@
 
 mod binary;
 pub mod capabilities;
+mod checks;
+pub mod decline;
 pub mod device;
 pub mod extensions;
 pub mod features;
 pub mod instance;
+mod layouts;
+pub mod objects;
+mod passes;
 pub mod scratch;
+mod spirv;
 pub mod validation;
 
 pub use ash;
