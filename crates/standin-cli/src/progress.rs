@@ -59,6 +59,11 @@ impl Progress {
         }
     }
 
+    /// How many are done.
+    pub(crate) fn done(&self) -> u64 {
+        self.done
+    }
+
     /// Something that the user should see now.
     pub(crate) fn note(&self, text: &str) {
         match &self.view {

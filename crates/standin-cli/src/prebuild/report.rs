@@ -66,6 +66,29 @@ pub(crate) enum LossKind {
     Memory,
 }
 
+impl LossKind {
+    /// Every kind.
+    const ALL: [Self; 4] = [Self::Error, Self::Crash, Self::Hang, Self::Memory];
+
+    /// Its name, as JSON has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Crash => "crash",
+            Self::Hang => "hang",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// The kind and the reason of a ledger's text, `KIND: REASON`.
+    pub(crate) fn parse(text: &str) -> (Self, &str) {
+        Self::ALL
+            .into_iter()
+            .find_map(|kind| Some((kind, text.strip_prefix(kind.name())?.strip_prefix(": ")?)))
+            .unwrap_or((Self::Error, text))
+    }
+}
+
 impl From<Fault> for LossKind {
     fn from(fault: Fault) -> Self {
         match fault {
@@ -88,6 +111,18 @@ pub(crate) struct Damage {
 }
 
 impl Summary {
+    /// An entry of a database that holds no recipe.
+    pub(crate) fn lose_entry(&mut self, entry: Entry, loss: EntryLoss) {
+        match loss {
+            EntryLoss::Declined(reason) => *self.declined.entry(reason).or_default() += 1,
+            EntryLoss::Damaged(reason) => self.damaged.push(Damage {
+                file: entry.file,
+                entry: entry.name,
+                reason,
+            }),
+        }
+    }
+
     /// How many were declined, for any reason.
     pub(crate) fn declined_count(&self) -> u64 {
         self.declined.values().sum()
@@ -128,7 +163,7 @@ impl Summary {
         }
         for (word, losses) in [("failed", &self.failed), ("skipped", &self.skipped)] {
             for loss in losses {
-                let kind = format!("{:?}", loss.kind).to_lowercase();
+                let kind = loss.kind.name();
                 writeln!(out, "{word} {} ({kind}): {}", loss.key, loss.reason)?;
             }
         }

@@ -87,6 +87,9 @@ pub(crate) trait Desk {
     type Error: From<PoolError>;
     /// The next pipeline to build.
     fn next(&mut self) -> Result<Option<Request>, Self::Error>;
+    /// A request took its worker down. It will be tried once more, alone.
+    fn suspect(&mut self, request: &Request, kind: Fault, detail: &str)
+    -> Result<(), Self::Error>;
     /// One request came to its end.
     fn ended(&mut self, request: Request, ended: Ended) -> Result<(), Self::Error>;
     /// Called at least every [`TICK`].
@@ -327,7 +330,10 @@ impl<'a> Pool<'a> {
                         (Some(request), LastChance::Yes) => {
                             desk.ended(request, Ended::Fault { kind, detail })?;
                         }
-                        (Some(request), LastChance::No) => suspects.push(request),
+                        (Some(request), LastChance::No) => {
+                            desk.suspect(&request, kind, &detail)?;
+                            suspects.push(request);
+                        }
                         (None, _) => {}
                     }
                 }

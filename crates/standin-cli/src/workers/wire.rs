@@ -49,6 +49,28 @@ pub(crate) fn receive<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
+/// The robustness that a capture's program asked of its device. It changes what a pipeline
+/// compiles to, so each has a logical device, and a stamp, of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) enum DeviceMode {
+    /// None.
+    Plain,
+    /// `robustBufferAccess`, `robustImageAccess`.
+    Robust,
+    /// `robustBufferAccess2`, `robustImageAccess2` as well.
+    Robust2,
+}
+
+impl DeviceMode {
+    /// Every mode, each at the place of its [`index`](Self::index).
+    pub(crate) const ALL: [Self; 3] = [Self::Plain, Self::Robust, Self::Robust2];
+
+    /// Its place in [`ALL`](Self::ALL).
+    pub(crate) const fn index(self) -> usize {
+        self as usize
+    }
+}
+
 /// One pipeline to build.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Request {
@@ -56,6 +78,8 @@ pub(crate) struct Request {
     pub(crate) ticket: u64,
     /// The pipeline's exact key, as `ExactKey::to_u128`.
     pub(crate) key: u128,
+    /// The device that it is for.
+    pub(crate) mode: DeviceMode,
     /// The recipe's canonical bytes.
     pub(crate) recipe: Vec<u8>,
 }
@@ -92,8 +116,8 @@ pub(crate) struct Answer {
 /// How one pipeline went.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Made {
-    /// Built: the driver's blobs in their order, and the driver's time in nanoseconds.
-    Built { blobs: Vec<Vec<u8>>, cost: u64 },
+    /// Built: the archive's form of the driver's blob, and the driver's time in nanoseconds.
+    Built { blob: Vec<u8>, cost: u64 },
     /// The device cannot make it, for this reason.
     Declined(String),
     /// The recipe or the driver's answer is wrong.
