@@ -11,6 +11,8 @@
 //! ```
 
 mod binary;
+pub mod blobs;
+pub mod build;
 pub mod capabilities;
 mod checks;
 pub mod decline;
@@ -23,6 +25,7 @@ pub mod objects;
 mod passes;
 pub mod scratch;
 mod spirv;
+pub mod stamp;
 pub mod validation;
 
 pub use ash;
