@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod captures;
 mod device;
 mod doctor;
 mod exit;
@@ -25,11 +26,21 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Doctor(doctor::Args),
+    Prebuild(prebuild::Args),
+    Replay(replay::Args),
+    #[command(hide = true)]
+    Worker(workers::worker::Args),
+    #[command(hide = true)]
+    Start(replay::start::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().verb {
         Verb::Doctor(args) => doctor::run(&args),
+        Verb::Prebuild(args) => prebuild::run(&args),
+        Verb::Replay(args) => replay::run(&args),
+        Verb::Worker(args) => workers::worker::run(&args),
+        Verb::Start(args) => replay::start::run(&args),
     };
     match result {
         Ok(outcome) => outcome.into(),

@@ -25,6 +25,9 @@ pub(crate) const fn mode_name(mode: DeviceMode) -> &'static str {
     }
 }
 
+/// Why a pipeline that was made is not there: Mesa's CPU driver is one that does so.
+pub(crate) const KEEPS_NOTHING: &str = "the driver keeps nothing of what it compiles";
+
 /// Why a prebuild cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DeskError {
@@ -110,6 +113,39 @@ impl<'a> Office<'a> {
         })
     }
 
+    /// Keeps a blob with the pipelines that it holds; they are of one mode.
+    fn keep(&mut self, items: Vec<(Item, u64)>, blob: &[u8]) {
+        let Some(blob) = Blob::from_bytes(blob) else {
+            for (item, _) in items {
+                let reason = "the worker's blob cannot be read".to_owned();
+                self.lose(item, LossKind::Error, reason, ATTEMPTS);
+            }
+            return;
+        };
+        let Some((first, _)) = items.first() else {
+            return;
+        };
+        let generation = self.generations[first.mode.index()];
+        let placed = items
+            .iter()
+            .map(|(item, cost)| Placed {
+                identity: item.identity,
+                cost: Duration::from_nanos(*cost),
+            })
+            .collect();
+        self.batch.put_blob(generation, placed, blob);
+        for (item, _) in items {
+            self.note(item, State::Made, 0);
+            self.summary.made += 1;
+            self.pipelines += 1;
+        }
+    }
+
+    fn decline(&mut self, item: Item, reason: String) {
+        self.note(item, State::Declined(reason.clone()), 0);
+        *self.summary.declined.entry(reason).or_default() += 1;
+    }
+
     fn note(&mut self, item: Item, state: State, attempts: u32) {
         let generation = self.generations[item.mode.index()];
         let entry = Entry { state, attempts };
@@ -178,35 +214,40 @@ impl Desk for Office<'_> {
         };
         self.progress.advance();
         match ended {
-            Ended::Answered(Made::Built { blob, cost }) => {
-                let generation = self.generations[item.mode.index()];
-                let placed = Placed {
-                    identity: item.identity,
-                    cost: Duration::from_nanos(cost),
-                };
-                match Blob::from_bytes(&blob) {
-                    Some(blob) => {
-                        self.batch.put_blob(generation, vec![placed], blob);
-                        self.note(item, State::Made, 0);
-                        self.summary.made += 1;
-                        self.pipelines += 1;
-                    }
-                    None => {
-                        let reason = "the worker's blob cannot be read".to_owned();
-                        self.lose(item, LossKind::Error, reason, ATTEMPTS);
-                    }
-                }
-            }
-            Ended::Answered(Made::Declined(reason)) => {
-                self.note(item, State::Declined(reason.clone()), 0);
-                *self.summary.declined.entry(reason).or_default() += 1;
-            }
+            Ended::Answered(Made::Built { blob, cost }) => self.keep(vec![(item, cost)], &blob),
+            // The pool hands these over with their segment.
+            Ended::Answered(Made::InSegment { .. }) => {}
+            Ended::Answered(Made::Declined(reason)) => self.decline(item, reason),
             Ended::Answered(Made::Failed(reason)) => {
                 self.lose(item, LossKind::Error, reason, ATTEMPTS);
             }
             Ended::Fault { kind, detail } => {
                 self.lose(item, kind.into(), detail, ATTEMPTS);
                 self.commit()?;
+            }
+        }
+        self.commit_if_due()
+    }
+
+    fn sealed(
+        &mut self,
+        requests: Vec<(Request, u64)>,
+        blob: Option<Vec<u8>>,
+    ) -> Result<(), DeskError> {
+        let items: Vec<(Item, u64)> = requests
+            .iter()
+            .filter_map(|(request, cost)| Some((item(&self.items, request)?, *cost)))
+            .collect();
+        for _ in &items {
+            self.progress.advance();
+        }
+        // A worker's segment is of one device, so all are of one mode.
+        match blob {
+            Some(blob) => self.keep(items, &blob),
+            None => {
+                for (item, _) in items {
+                    self.decline(item, KEEPS_NOTHING.to_owned());
+                }
             }
         }
         self.commit_if_due()

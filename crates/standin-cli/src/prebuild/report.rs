@@ -1,8 +1,12 @@
 //! What a prebuild tells at its end.
 
+use crate::captures::{Entry, EntryLoss};
+use crate::exit::Outcome;
 use crate::output::{Report, figures};
 use crate::workers::pool::Fault;
-use serde::Serialize;
+use crate::workers::shard::Shard;
+use serde::{Deserialize, Serialize};
+use standin_archive::ledger::Tally;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -39,6 +43,8 @@ pub(crate) struct Summary {
     pub(crate) seconds: f64,
     /// Share of the workers' time spent on pipelines, 0 to 1.
     pub(crate) busy: f64,
+    /// What the archive got over.
+    pub(crate) notes: Vec<String>,
 }
 
 /// A pipeline that was not made.
@@ -100,7 +106,7 @@ impl From<Fault> for LossKind {
 }
 
 /// One entry of a database that cannot be read.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Damage {
     /// The database.
     pub(crate) file: String,
@@ -111,6 +117,49 @@ pub(crate) struct Damage {
 }
 
 impl Summary {
+    /// Nothing found yet.
+    pub(crate) fn of(device: String, stamps: &[Vec<u8>], shard: Shard) -> Self {
+        let hex = |bytes: &Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        Self {
+            device,
+            stamps: stamps.iter().map(hex).collect(),
+            shard: shard.to_string(),
+            pipelines: 0,
+            made: 0,
+            present: 0,
+            declined: BTreeMap::new(),
+            failed: Vec::new(),
+            skipped: Vec::new(),
+            damaged: Vec::new(),
+            left: 0,
+            stopped_by: None,
+            workers: 0,
+            seconds: 0.0,
+            busy: 0.0,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The list was gone through before, with this result, and is as it was.
+    pub(crate) fn unchanged(&mut self, tally: Tally) {
+        self.pipelines = tally.made + tally.declined;
+        self.present = tally.made;
+        if tally.declined > 0 {
+            let reason = "for the reasons that an earlier run gave".to_owned();
+            self.declined.insert(reason, tally.declined);
+        }
+    }
+
+    /// How a run with this result ends.
+    pub(crate) fn outcome(&self, strict: bool) -> Outcome {
+        let lost = self.failed.len() + self.skipped.len() + self.damaged.len();
+        match self.stopped_by {
+            Some(signal) => Outcome::Stopped(signal),
+            None if lost > 0 || (strict && self.declined_count() > 0) => Outcome::EntriesLost,
+            None => Outcome::AllWell,
+        }
+    }
+
     /// An entry of a database that holds no recipe.
     pub(crate) fn lose_entry(&mut self, entry: Entry, loss: EntryLoss) {
         match loss {
@@ -169,6 +218,9 @@ impl Summary {
         }
         for damage in &self.damaged {
             writeln!(out, "damaged {} {}: {}", damage.file, damage.entry, damage.reason)?;
+        }
+        for note in &self.notes {
+            writeln!(out, "{note}")?;
         }
         if self.made > 0 {
             writeln!(

@@ -8,3 +8,4 @@ pub(crate) mod priority;
 pub(crate) mod shard;
 pub(crate) mod signals;
 pub(crate) mod wire;
+pub(crate) mod worker;

@@ -7,7 +7,7 @@
 
 use crate::workers::machine;
 use crate::workers::signals::StopSignal;
-use crate::workers::wire::{self, Answer, Made, Ready, Reply, Request};
+use crate::workers::wire::{self, Answer, Made, Order, Ready, Reply, Request};
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -92,6 +92,13 @@ pub(crate) trait Desk {
     -> Result<(), Self::Error>;
     /// One request came to its end.
     fn ended(&mut self, request: Request, ended: Ended) -> Result<(), Self::Error>;
+    /// Requests are done together: they are in one segment, with the driver's time for each in
+    /// nanoseconds. Without a blob the driver keeps nothing of them.
+    fn sealed(
+        &mut self,
+        requests: Vec<(Request, u64)>,
+        blob: Option<Vec<u8>>,
+    ) -> Result<(), Self::Error>;
     /// Called at least every [`TICK`].
     fn tick(&mut self) -> Result<(), Self::Error>;
 }
@@ -104,8 +111,18 @@ struct Worker {
     place: usize,
     state: State,
     held: VecDeque<Request>,
+    /// Built, and in a segment that the worker has not handed over.
+    unsealed: Vec<(Request, u64)>,
+    seal: Seal,
     since: Instant,
     condemned: Option<Fault>,
+}
+
+/// Whether the worker was asked for its segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seal {
+    NotAsked,
+    Asked,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,6 +151,7 @@ pub(crate) struct Pool<'a> {
     incarnations: u64,
     failed_starts: u32,
     busy: Duration,
+    most: usize,
 }
 
 impl<'a> Pool<'a> {
@@ -150,12 +168,18 @@ impl<'a> Pool<'a> {
             incarnations: 0,
             failed_starts: 0,
             busy: Duration::ZERO,
+            most: 0,
         }
     }
 
     /// Time that workers spent on requests they answered, summed over them.
     pub(crate) fn busy(&self) -> Duration {
         self.busy
+    }
+
+    /// The most workers at once.
+    pub(crate) fn most(&self) -> usize {
+        self.most
     }
 
     /// Starts the first worker and waits for what it says of the device.
@@ -175,7 +199,7 @@ impl<'a> Pool<'a> {
                     Incoming::Reply(Reply::Unusable(reason)) => {
                         return Err(PoolError::Unusable(reason));
                     }
-                    Incoming::Reply(Reply::Answer(_)) => {}
+                    Incoming::Reply(Reply::Answer(_) | Reply::Sealed(_)) => {}
                     Incoming::Gone => {
                         self.bury(event.incarnation)?;
                     }
@@ -223,7 +247,7 @@ impl<'a> Pool<'a> {
             }
             self.fill(desk, &mut phase)?;
             let idle = self.crew.iter().all(|worker| worker.held.is_empty());
-            if idle && !phase.has_more(desk)? {
+            if idle && !phase.has_more(desk)? && self.seal() {
                 return Ok(suspects);
             }
             let wait = next_tick.saturating_duration_since(Instant::now());
@@ -270,19 +294,28 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
+    /// Asks for the segments that are still open. True where none is.
+    fn seal(&mut self) -> bool {
+        for worker in &mut self.crew {
+            if !worker.unsealed.is_empty() && worker.seal == Seal::NotAsked {
+                worker.seal = Seal::Asked;
+                worker.since = Instant::now();
+                worker.say(&Order::Seal);
+            }
+        }
+        self.crew.iter().all(|worker| worker.unsealed.is_empty())
+    }
+
     fn give(&mut self, index: usize, request: Request) {
         let worker = &mut self.crew[index];
         if worker.held.is_empty() {
             worker.since = Instant::now();
         }
-        // A worker that is gone says so through its reader; the request is in its hands then
-        // and is taken back from there.
-        if let Err(error) = wire::send(&mut worker.stream, &request)
-            && error.kind() == io::ErrorKind::WouldBlock
-        {
-            worker.condemn(Fault::Hang);
+        let order = Order::Build(request);
+        worker.say(&order);
+        if let Order::Build(request) = order {
+            worker.held.push_back(request);
         }
-        worker.held.push_back(request);
     }
 
     fn take<D: Desk>(
@@ -319,13 +352,28 @@ impl<'a> Pool<'a> {
                 };
                 worker.since = Instant::now();
                 self.failed_starts = 0;
+                if let Made::InSegment { cost } = result {
+                    worker.unsealed.push((request, cost));
+                    self.busy += Duration::from_nanos(busy);
+                    return Ok(());
+                }
                 self.busy += Duration::from_nanos(busy);
                 desk.ended(request, Ended::Answered(result))?;
             }
+            Incoming::Reply(Reply::Sealed(blob)) => {
+                if let Some(worker) = self.worker(event.incarnation) {
+                    worker.seal = Seal::NotAsked;
+                    let requests = std::mem::take(&mut worker.unsealed);
+                    desk.sealed(requests, blob)?;
+                }
+            }
             Incoming::Gone => {
-                if let Some((mut held, kind, detail)) = self.bury(event.incarnation)? {
+                if let Some(Buried { mut held, unsealed, kind, detail }) =
+                    self.bury(event.incarnation)?
+                {
                     let front = held.pop_front();
                     phase.back.extend(held);
+                    phase.back.extend(unsealed.into_iter().map(|(request, _)| request));
                     match (front, phase.last_chance) {
                         (Some(request), LastChance::Yes) => {
                             desk.ended(request, Ended::Fault { kind, detail })?;
@@ -348,7 +396,9 @@ impl<'a> Pool<'a> {
         for worker in &mut self.crew {
             let limit = match worker.state {
                 State::Starting => START_LIMIT,
-                State::Ready if worker.held.is_empty() => Duration::MAX,
+                State::Ready if worker.held.is_empty() && worker.seal == Seal::NotAsked => {
+                    Duration::MAX
+                }
                 State::Ready => time,
             };
             if worker.condemned.is_some() {
@@ -392,18 +442,17 @@ impl<'a> Pool<'a> {
             place,
             state: State::Starting,
             held: VecDeque::new(),
+            unsealed: Vec::new(),
+            seal: Seal::NotAsked,
             since: Instant::now(),
             condemned: None,
         });
+        self.most = self.most.max(self.crew.len());
         Ok(())
     }
 
     /// Takes a worker that is gone off the crew, with what it held and why it went.
-    #[allow(clippy::type_complexity)] // one use, named where it is taken apart
-    fn bury(
-        &mut self,
-        incarnation: u64,
-    ) -> Result<Option<(VecDeque<Request>, Fault, String)>, PoolError> {
+    fn bury(&mut self, incarnation: u64) -> Result<Option<Buried>, PoolError> {
         let Some(index) = self
             .crew
             .iter()
@@ -427,7 +476,12 @@ impl<'a> Pool<'a> {
                 return Err(PoolError::Start(detail));
             }
         }
-        Ok(Some((worker.held, kind, detail)))
+        Ok(Some(Buried {
+            held: worker.held,
+            unsealed: worker.unsealed,
+            kind,
+            detail,
+        }))
     }
 
     fn worker(&mut self, incarnation: u64) -> Option<&mut Worker> {
@@ -455,11 +509,28 @@ impl Drop for Pool<'_> {
 }
 
 impl Worker {
+    /// A worker that is gone says so through its reader; what it held is taken back then.
+    fn say(&mut self, order: &Order) {
+        if let Err(error) = wire::send(&mut self.stream, order)
+            && error.kind() == io::ErrorKind::WouldBlock
+        {
+            self.condemn(Fault::Hang);
+        }
+    }
+
     fn condemn(&mut self, fault: Fault) {
         self.condemned = Some(fault);
         // Where it is gone already, its reader says so just the same.
         let _ = self.child.kill();
     }
+}
+
+/// What is left of a worker.
+struct Buried {
+    held: VecDeque<Request>,
+    unsealed: Vec<(Request, u64)>,
+    kind: Fault,
+    detail: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 //! the same executable, so the form has no version; the length is still not trusted.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use standin_vulkan::Robustness;
 use std::io::{self, Read, Write};
 
 /// No frame is longer: the largest holds one recipe or one pipeline's blobs.
@@ -65,10 +66,28 @@ impl DeviceMode {
     /// Every mode, each at the place of its [`index`](Self::index).
     pub(crate) const ALL: [Self; 3] = [Self::Plain, Self::Robust, Self::Robust2];
 
+    /// What the device is made with.
+    pub(crate) const fn robustness(self) -> Robustness {
+        match self {
+            Self::Plain => Robustness::Off,
+            Self::Robust => Robustness::Access,
+            Self::Robust2 => Robustness::Access2,
+        }
+    }
+
     /// Its place in [`ALL`](Self::ALL).
     pub(crate) const fn index(self) -> usize {
         self as usize
     }
+}
+
+/// What a worker is told.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Order {
+    /// Build a pipeline.
+    Build(Request),
+    /// Nothing more comes for now: hand over what is still open.
+    Seal,
 }
 
 /// One pipeline to build.
@@ -93,6 +112,9 @@ pub(crate) enum Reply {
     Unusable(String),
     /// One request is done.
     Answer(Answer),
+    /// The segment that all pipelines answered with [`Made::InSegment`] since the last of these
+    /// are in, in the archive's form. None where the driver put nothing into it.
+    Sealed(Option<Vec<u8>>),
 }
 
 /// What a worker says of its device.
@@ -100,6 +122,8 @@ pub(crate) enum Reply {
 pub(crate) struct Ready {
     /// The device's name.
     pub(crate) device: String,
+    /// Canonical bytes of the stamp of each [`DeviceMode`], in their order.
+    pub(crate) stamps: Vec<Vec<u8>>,
 }
 
 /// One request's result.
@@ -107,7 +131,7 @@ pub(crate) struct Ready {
 pub(crate) struct Answer {
     /// The request's ticket.
     pub(crate) ticket: u64,
-    /// From the request's receipt to the answer, in nanoseconds.
+    /// From taking the request up to the answer, in nanoseconds.
     pub(crate) busy: u64,
     /// How it went.
     pub(crate) result: Made,
@@ -118,6 +142,8 @@ pub(crate) struct Answer {
 pub(crate) enum Made {
     /// Built: the archive's form of the driver's blob, and the driver's time in nanoseconds.
     Built { blob: Vec<u8>, cost: u64 },
+    /// Built into the worker's open segment, in this driver's time in nanoseconds.
+    InSegment { cost: u64 },
     /// The device cannot make it, for this reason.
     Declined(String),
     /// The recipe or the driver's answer is wrong.
