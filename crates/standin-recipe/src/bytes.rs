@@ -3,7 +3,8 @@
 
 use crate::codec::{Codec, DecodeError, Reader, Writer, put_count};
 use crate::module::{Module, ModuleKey};
-use crate::pipeline::Recipe;
+use crate::pipeline::{ComputeRecipe, GraphicsRecipe, Recipe};
+use crate::stage::Stage;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -140,8 +141,32 @@ fn decode_body(reader: &mut Reader<'_>) -> Result<Recipe, DecodeError> {
     reader.head(BODY_MAGIC)?;
     let at = reader.at();
     match u8::decode(reader)? {
-        0 => Codec::decode(reader).map(Recipe::Graphics),
-        1 => Codec::decode(reader).map(Recipe::Compute),
+        0 => {
+            let recipe: GraphicsRecipe = Codec::decode(reader)?;
+            check_graphics(&recipe)?;
+            Ok(Recipe::Graphics(recipe))
+        }
+        1 => {
+            let recipe: ComputeRecipe = Codec::decode(reader)?;
+            check_stage(&recipe.stage)?;
+            Ok(Recipe::Compute(recipe))
+        }
         tag => Err(DecodeError::BadTag { at, tag }),
+    }
+}
+
+fn check_graphics(recipe: &GraphicsRecipe) -> Result<(), DecodeError> {
+    recipe.stages.iter().try_for_each(check_stage)?;
+    recipe
+        .libraries
+        .iter()
+        .try_for_each(|library| check_graphics(library))
+}
+
+/// A driver reads each constant's value: it must be within the data.
+fn check_stage(stage: &Stage) -> Result<(), DecodeError> {
+    match &stage.specialization {
+        Some(specialization) => specialization.check().map_err(DecodeError::Specialization),
+        None => Ok(()),
     }
 }

@@ -58,6 +58,9 @@ pub enum DecodeError {
         /// Offset of the first of them.
         at: usize,
     },
+    /// A constant's value is outside of its data.
+    #[error(transparent)]
+    Specialization(crate::stage::SpecializationError),
     /// The module table is not what the body uses, in ascending order of keys.
     #[error("the module table is not what the body refers to, in order")]
     ModuleTable,
@@ -325,6 +328,13 @@ macro_rules! vulkan_values {
                 Codec::decode(input).map(Self::from_raw)
             }
         }
+
+        #[cfg(feature = "vary")]
+        impl crate::vary::Vary for vk::$name {
+            fn vary(&self, path: &str, each: &mut dyn FnMut(&str, Self)) {
+                each(path, Self::from_raw(self.as_raw() ^ 1));
+            }
+        }
     )*};
 }
 
@@ -456,6 +466,17 @@ macro_rules! records {
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct $name {
             $( $(#[$field_meta])* pub $field: $ty, )*
+        }
+
+        #[cfg(feature = "vary")]
+        impl $crate::vary::Vary for $name {
+            fn vary(&self, path: &str, each: &mut dyn FnMut(&str, Self)) {
+                $( $crate::vary::Vary::vary(
+                    &self.$field,
+                    &format!("{path}.{}", stringify!($field)),
+                    &mut |path, $field| each(path, Self { $field, ..self.clone() }),
+                ); )*
+            }
         }
 
         impl $crate::codec::Codec for $name {

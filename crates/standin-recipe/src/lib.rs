@@ -13,6 +13,7 @@
 
 pub mod bytes;
 pub mod codec;
+pub mod create_info;
 pub mod family;
 pub mod key;
 pub mod layout;
@@ -23,6 +24,8 @@ pub mod pipeline;
 pub mod raster;
 pub mod render_pass;
 pub mod stage;
+#[cfg(feature = "vary")]
+pub mod vary;
 pub mod vertex;
 
 pub use codec::{DecodeError, Float};

@@ -1,6 +1,10 @@
 //! Each field of a recipe changed in turn, for tests that must cover every field: what declares a
 //! struct also declares its variations, so that none can be forgotten.
 
+mod sample;
+
+pub use sample::{compute_sample, graphics_sample, rendering_sample};
+
 use crate::codec::Float;
 use crate::module::{Module, ModuleRef};
 use crate::output::Target;
