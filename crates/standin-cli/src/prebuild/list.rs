@@ -125,7 +125,7 @@ pub(crate) fn due(
         };
         match (entry.due(), entry.state) {
             // Made once, and the blob is gone: built again.
-            (_, State::Made) | (Due::Build, _) => due.push(item),
+            (_, State::Made) => due.push(item),
             (Due::BuildAlone, _) => {
                 item.alone = true;
                 due.push(item);

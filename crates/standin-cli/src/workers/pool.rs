@@ -339,6 +339,8 @@ impl<'a> Pool<'a> {
                 busy,
                 result,
             })) => {
+                self.failed_starts = 0;
+                self.busy += Duration::from_nanos(busy);
                 let Some(worker) = self.worker(event.incarnation) else {
                     return Ok(());
                 };
@@ -351,13 +353,10 @@ impl<'a> Pool<'a> {
                     return Err(PoolError::Protocol.into());
                 };
                 worker.since = Instant::now();
-                self.failed_starts = 0;
                 if let Made::InSegment { cost } = result {
                     worker.unsealed.push((request, cost));
-                    self.busy += Duration::from_nanos(busy);
                     return Ok(());
                 }
-                self.busy += Duration::from_nanos(busy);
                 desk.ended(request, Ended::Answered(result))?;
             }
             Incoming::Reply(Reply::Sealed(blob)) => {
