@@ -1,6 +1,6 @@
 //! What a prebuild has to build.
 
-use crate::captures::{Captured, Captures};
+use crate::captures::Captures;
 use crate::exit::Failure;
 use crate::prebuild::desk::mode_name;
 use crate::prebuild::report::{Loss, LossKind, Summary};
@@ -53,33 +53,37 @@ pub(crate) fn read(
     let mut stored: HashSet<Identity> = HashSet::new();
     let mut items = Vec::new();
     let mut batch = Batch::new();
-    captures.read(&mut |captured| {
-        let Captured { entry, mode, recipe } = captured;
-        let recipe = match recipe {
+    let damaged = captures.read(&mut |captured| {
+        let recipe = match captured.recipe {
             Ok(recipe) => recipe,
-            Err(reason) => {
-                summary.lose_entry(entry, reason);
+            Err(loss) => {
+                summary.lose_entry(loss);
                 return Ok(());
             }
         };
         let (exact, identity) = identity(&recipe);
-        if !shard.builds(exact) || !seen.insert((identity, mode)) {
+        if !shard.builds(exact) {
             return Ok(());
         }
-        if stored.insert(identity) && !uses.contains_key(&exact) {
+        for mode in captured.modes {
+            if seen.insert((identity, mode)) {
+                items.push(Item {
+                    exact,
+                    identity,
+                    mode,
+                    alone: false,
+                });
+            }
+        }
+        if stored.insert(identity) && find(archive, exact, identity).is_none() {
             keep(&mut batch, exact, &recipe);
         }
-        items.push(Item {
-            exact,
-            identity,
-            mode,
-            alone: false,
-        });
         if batch.len() >= 1000 {
             commit(&mut batch, archive)?;
         }
         Ok(())
     })?;
+    summary.damaged.extend(damaged);
     commit(&mut batch, archive)?;
     // Stable: without counts the recorded order stays.
     items.sort_by_key(|item| std::cmp::Reverse(uses.get(&item.exact).copied().unwrap_or(0)));

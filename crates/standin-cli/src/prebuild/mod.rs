@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
     let list = ListName {
         generation: generations.first().copied(),
         mode: format!("exact, shard {}", args.shard),
-        digest: captures.digest(),
+        digest: captures.digest()?,
     };
     if let Some(tally) = list.find(&archive) {
         summary.unchanged(tally);

@@ -1,11 +1,11 @@
 //! What a prebuild tells at its end.
 
-use crate::captures::{Entry, EntryLoss};
+use crate::captures::{self, Damage};
 use crate::exit::Outcome;
 use crate::output::{Report, figures};
 use crate::workers::pool::Fault;
 use crate::workers::shard::Shard;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use standin_archive::ledger::Tally;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -105,17 +105,6 @@ impl From<Fault> for LossKind {
     }
 }
 
-/// One entry of a database that cannot be read.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Damage {
-    /// The database.
-    pub(crate) file: String,
-    /// The entry: its kind and key.
-    pub(crate) entry: String,
-    /// What is wrong with it.
-    pub(crate) reason: String,
-}
-
 impl Summary {
     /// Nothing found yet.
     pub(crate) fn of(device: String, stamps: &[Vec<u8>], shard: Shard) -> Self {
@@ -160,15 +149,11 @@ impl Summary {
         }
     }
 
-    /// An entry of a database that holds no recipe.
-    pub(crate) fn lose_entry(&mut self, entry: Entry, loss: EntryLoss) {
+    /// A pipeline of the databases without a recipe.
+    pub(crate) fn lose_entry(&mut self, loss: captures::Loss) {
         match loss {
-            EntryLoss::Declined(reason) => *self.declined.entry(reason).or_default() += 1,
-            EntryLoss::Damaged(reason) => self.damaged.push(Damage {
-                file: entry.file,
-                entry: entry.name,
-                reason,
-            }),
+            captures::Loss::Declined(reason) => *self.declined.entry(reason).or_default() += 1,
+            captures::Loss::Damaged(damage) => self.damaged.push(damage),
         }
     }
 

@@ -1,10 +1,9 @@
 //! One start: a process of its own that creates a capture's pipelines in recorded order.
 
-use crate::captures::{Captured, Captures, EntryLoss};
+use crate::captures::{Captures, Damage, Loss};
 use crate::device::DeviceOption;
 use crate::exit::{Failure, Outcome};
 use crate::prebuild::list::identity;
-use crate::prebuild::report::Damage;
 use crate::replay::times::Times;
 use crate::workers::wire::DeviceMode;
 use crate::workers::worker::{device, nanoseconds};
@@ -90,30 +89,22 @@ pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
         });
     }
     let mut seen = HashSet::new();
-    captures.read(&mut |captured| {
-        let Captured {
-            entry,
-            mode,
-            recipe,
-        } = captured;
-        match recipe {
+    let damaged = captures.read(&mut |captured| {
+        match captured.recipe {
             Ok(recipe) => {
                 let (_, identity) = identity(&recipe);
-                if seen.insert((identity, mode)) {
-                    shop.create(&recipe, identity, mode);
+                for mode in captured.modes {
+                    if seen.insert((identity, mode)) {
+                        shop.create(&recipe, identity, mode);
+                    }
                 }
             }
-            Err(EntryLoss::Declined(reason)) => {
-                *shop.start.declined.entry(reason).or_default() += 1;
-            }
-            Err(EntryLoss::Damaged(reason)) => shop.start.damaged.push(Damage {
-                file: entry.file,
-                entry: entry.name,
-                reason,
-            }),
+            Err(Loss::Declined(reason)) => *shop.start.declined.entry(reason).or_default() += 1,
+            Err(Loss::Damaged(damage)) => shop.start.damaged.push(damage),
         }
         Ok(())
     })?;
+    shop.start.damaged.extend(damaged);
     let start = shop.close();
     serde_json::to_writer(std::io::stdout().lock(), &start).map_err(std::io::Error::from)?;
     Ok(Outcome::AllWell)
