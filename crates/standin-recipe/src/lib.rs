@@ -24,6 +24,7 @@ pub mod pipeline;
 pub mod raster;
 pub mod render_pass;
 pub mod stage;
+mod summary;
 #[cfg(feature = "vary")]
 pub mod vary;
 pub mod vertex;

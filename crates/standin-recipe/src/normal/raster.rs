@@ -2,10 +2,11 @@
 
 use super::{DEPTH_CLAMP_RANGE, Dynamic};
 use crate::codec::Float;
+use crate::create_info::DepthClampControlCreateInfo;
 use crate::raster::{
     ConservativeRasterization, Counted, CoverageModulation, CoverageToColor,
-    DepthBiasRepresentation, DiscardRectangles, LineRasterization, MultisampleState,
-    RasterizationState, SampleLocations, ViewportState,
+    DepthBiasRepresentation, DepthClampControl, DiscardRectangles, LineRasterization,
+    MultisampleState, RasterizationState, SampleLocations, ViewportState,
 };
 use ash::vk::{self, DynamicState as State};
 
@@ -56,9 +57,15 @@ pub(super) fn normal_viewport(
     if dynamic.has(State::EXCLUSIVE_SCISSOR_NV) {
         count_only(&mut state.exclusive_scissors);
     }
-    if dynamic.has(DEPTH_CLAMP_RANGE) {
-        state.depth_clamp_control = None;
-    }
+    state.depth_clamp_control = state.depth_clamp_control.take().and_then(|mut control| {
+        if dynamic.has(DEPTH_CLAMP_RANGE) {
+            return None;
+        }
+        if control.mode != DepthClampControlCreateInfo::USER_DEFINED_RANGE {
+            control.range = None;
+        }
+        Some(control).filter(|control| *control != DepthClampControl::default())
+    });
     Some(state)
 }
 

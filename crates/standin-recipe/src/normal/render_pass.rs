@@ -10,11 +10,22 @@ use std::sync::Arc;
 pub fn normal_render_pass(pass: &Arc<RenderPassRecipe>) -> Arc<RenderPassRecipe> {
     let mut normal = RenderPassRecipe::clone(pass);
     for subpass in &mut normal.subpasses {
+        let depth_stencil_resolve = subpass
+            .depth_stencil_resolve
+            .iter_mut()
+            .filter_map(|resolve| resolve.attachment.as_mut());
+        let shading_rate = subpass
+            .shading_rate_attachment
+            .iter_mut()
+            .filter_map(|rate| rate.attachment.as_mut());
+        // Only input attachments have aspects (VkAttachmentReference2).
         for reference in subpass
             .color_attachments
             .iter_mut()
             .chain(&mut subpass.resolve_attachments)
             .chain(&mut subpass.depth_stencil_attachment)
+            .chain(depth_stencil_resolve)
+            .chain(shading_rate)
         {
             reference.aspect_mask = vk::ImageAspectFlags::empty();
         }
@@ -48,7 +59,15 @@ pub fn normal_render_pass(pass: &Arc<RenderPassRecipe>) -> Arc<RenderPassRecipe>
             .take()
             .filter(|rendering| rendering.enable);
     }
-    normal.fragment_density_map = normal.fragment_density_map.take().filter(is_used);
+    normal.fragment_density_map = normal
+        .fragment_density_map
+        .take()
+        .filter(is_used)
+        .map(|map| AttachmentReference {
+            attachment: map.attachment,
+            layout: map.layout,
+            ..AttachmentReference::default()
+        });
     if normal == **pass {
         Arc::clone(pass)
     } else {
