@@ -21,7 +21,7 @@ pub(crate) const CAPTURE_DATA: u64 = 0x8000_0000;
 pub(crate) const MISSING: vk::Result = vk::Result::from_raw(1_000_483_000);
 
 /// `VK_MAX_PIPELINE_BINARY_KEY_SIZE_KHR`.
-pub const MAX_KEY_SIZE: usize = 32;
+pub(crate) const MAX_KEY_SIZE: usize = 32;
 
 /// `VkDevicePipelineBinaryInternalCacheControlKHR`.
 #[repr(C)]
@@ -185,11 +185,7 @@ impl Drop for Binaries<'_> {
             if handle != 0 {
                 // SAFETY: the handle is this one's own, and no call with it is running.
                 unsafe {
-                    (self.functions.destroy)(
-                        self.device.raw().handle(),
-                        handle,
-                        std::ptr::null(),
-                    );
+                    (self.functions.destroy)(self.device.raw().handle(), handle, std::ptr::null());
                 }
             }
         }
@@ -383,7 +379,6 @@ pub(crate) fn release(device: &Device, functions: Functions, pipeline: vk::Pipel
     };
     // SAFETY: the pipeline is alive and was made with the flag; no binary is being made from it.
     // The only failure is lack of memory, which costs memory and nothing else.
-    let _ = unsafe {
-        (functions.release)(device.raw().handle(), &raw const info, std::ptr::null())
-    };
+    let _ =
+        unsafe { (functions.release)(device.raw().handle(), &raw const info, std::ptr::null()) };
 }

@@ -9,7 +9,7 @@
 
 use crate::binary::{self, Binaries};
 use crate::build::{
-    BuildError, Built, Builder, Creation, Feedback, Pipeline, binary_functions,
+    BuildError, Builder, Built, Creation, Feedback, Pipeline, binary_functions,
     fail_if_compile_required,
 };
 use crate::capabilities::Identity;
@@ -213,9 +213,8 @@ impl BlobSource {
                     return Ok(Err(Refused::NotBinaries));
                 }
                 let device = Arc::clone(self.device());
-                let handles = match Binaries::from_stored(&device, functions, binaries) {
-                    Ok(Some(handles)) => handles,
-                    Ok(None) | Err(_) => return Ok(Err(Refused::ByDriver)),
+                let Ok(Some(handles)) = Binaries::from_stored(&device, functions, binaries) else {
+                    return Ok(Err(Refused::ByDriver));
                 };
                 self.builder.create(
                     recipe,
@@ -317,9 +316,7 @@ fn is_capturable(recipe: &Recipe) -> bool {
     match recipe {
         Recipe::Graphics(recipe) => {
             recipe.libraries.is_empty()
-                && !recipe
-                    .flags
-                    .contains(vk::PipelineCreateFlags::LIBRARY_KHR)
+                && !recipe.flags.contains(vk::PipelineCreateFlags::LIBRARY_KHR)
         }
         Recipe::Compute(_) => true,
     }

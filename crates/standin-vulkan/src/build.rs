@@ -182,9 +182,7 @@ impl Builder {
         creation: &Creation<'_>,
     ) -> Result<Built, BuildError> {
         let device = self.device();
-        let is_library = recipe
-            .flags
-            .contains(vk::PipelineCreateFlags::LIBRARY_KHR);
+        let is_library = recipe.flags.contains(vk::PipelineCreateFlags::LIBRARY_KHR);
         let layout = match &recipe.layout {
             Some(layout) => self.objects.layout(layout)?,
             None if is_library => vk::PipelineLayout::null(),
@@ -396,9 +394,7 @@ fn outcome(
 pub(crate) fn fail_if_compile_required(device: &Device) -> Option<u64> {
     need(device, &[Feature::PipelineCreationCacheControl])
         .is_ok()
-        .then(|| {
-            u64::from(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED.as_raw())
-        })
+        .then(|| u64::from(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED.as_raw()))
 }
 
 /// The functions of pipeline binaries, where the device has them.

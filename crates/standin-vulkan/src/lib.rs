@@ -17,6 +17,7 @@ pub mod capabilities;
 mod checks;
 pub mod decline;
 pub mod device;
+pub mod doctor;
 pub mod extensions;
 pub mod features;
 pub mod instance;
