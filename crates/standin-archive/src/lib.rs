@@ -10,6 +10,8 @@
 pub mod batch;
 pub mod incident;
 pub mod ledger;
+pub mod maintain;
+pub mod merge;
 pub mod payload;
 mod salvage;
 pub mod schema;

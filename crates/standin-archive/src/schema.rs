@@ -9,6 +9,12 @@ pub const APPLICATION_ID: i64 = 0x5374_6e64;
 /// Name of the database in an archive's folder.
 pub const FILE: &str = "archive.sqlite";
 
+/// Name of the file by which openings that may write know of each other.
+pub const LOCK: &str = "archive.lock";
+
+/// Name of the file that says that the database was found damaged while it was in use.
+pub const MARK: &str = "archive.damaged";
+
 /// The tables. Keys lie apart from payloads: looking up a key that is not there touches no
 /// page of a payload.
 pub const TABLES: &str = "\
@@ -72,3 +78,22 @@ CREATE TABLE payload (
 );
 INSERT INTO clock VALUES (1);
 ";
+
+/// What makes an empty database an archive.
+pub(crate) fn creation() -> String {
+    format!("{TABLES}PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_page_on_the_format_holds_these_very_tables() {
+        let page = include_str!("../../../docs/archive-format.md");
+        assert!(page.contains(super::TABLES));
+        assert!(page.contains(&format!("version {}\n", super::VERSION)));
+        assert!(page.contains(&format!("{:#x}", super::APPLICATION_ID)));
+        for file in [super::FILE, super::LOCK, super::MARK] {
+            assert!(page.contains(&format!("`{file}`")), "{file}");
+        }
+    }
+}

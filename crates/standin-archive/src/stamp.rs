@@ -31,6 +31,17 @@ pub struct Stamp {
 }
 
 impl Stamp {
+    /// Whether both are of one device in one kind of program: what may differ is the driver, and
+    /// what this project makes of recipes.
+    #[must_use]
+    pub fn same_device(&self, other: &Self) -> bool {
+        self.vendor_id == other.vendor_id
+            && self.device_id == other.device_id
+            && self.driver_id == other.driver_id
+            && self.features == other.features
+            && self.pointer_bits == other.pointer_bits
+    }
+
     /// The stamp's canonical bytes (`docs/archive-format.md`, Stamp).
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -72,5 +83,40 @@ impl Stamp {
             translation: word(take(4)?)?,
             driver_info: String::from_utf8(bytes.get(at..)?.to_vec()).ok()?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Stamp;
+
+    /// `docs/archive-format.md`, "Stamp".
+    #[test]
+    fn the_fields_lie_where_the_page_says() {
+        let stamp = Stamp {
+            vendor_id: 0x0403_0201,
+            device_id: 0x0807_0605,
+            cache_uuid: [0xaa; 16],
+            driver_uuid: [0xbb; 16],
+            driver_id: -2,
+            driver_version: 0x0c0b_0a09,
+            driver_info: "Mesa".into(),
+            api_version: 0x100f_0e0d,
+            features: 0xff,
+            pointer_bits: 64,
+            translation: 0x1413_1211,
+        };
+        let bytes = stamp.to_bytes();
+        assert_eq!(bytes[..8], [1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(bytes[8..24], [0xaa; 16]);
+        assert_eq!(bytes[24..40], [0xbb; 16]);
+        assert_eq!(bytes[40..44], [0xfe, 0xff, 0xff, 0xff]);
+        assert_eq!(bytes[44..52], [9, 10, 11, 12, 13, 14, 15, 16]);
+        assert_eq!(bytes[52..54], [0xff, 0]);
+        assert_eq!(bytes[68], 64);
+        assert_eq!(bytes[69..73], [0x11, 0x12, 0x13, 0x14]);
+        assert_eq!(bytes[73..], *b"Mesa");
+        assert_eq!(Stamp::from_bytes(&bytes), Some(stamp));
+        assert_eq!(Stamp::from_bytes(&bytes[..72]), None);
     }
 }

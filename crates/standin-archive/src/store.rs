@@ -6,6 +6,7 @@ use crate::schema;
 use crate::stamp::Stamp;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use standin::key::{ExactKey, ExecutableKey};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -37,6 +38,12 @@ pub enum ArchiveError {
         path: PathBuf,
         /// What the store said.
         source: rusqlite::Error,
+    },
+    /// There is an archive already where a new one was to be made.
+    #[error("there is an archive in {} already", path.display())]
+    Exists {
+        /// The folder.
+        path: PathBuf,
     },
     /// The archive was opened for reading, is read-only on disk, or is of a later version.
     #[error("archive {} cannot be written to", path.display())]
@@ -86,6 +93,9 @@ pub struct Archive {
     pub(crate) folder: PathBuf,
     pub(crate) mode: Mode,
     pub(crate) connection: Mutex<Connection>,
+    /// Held shared as long as this opening may write: who replaces the database's file takes it
+    /// alone.
+    presence: Option<File>,
     incidents: Mutex<Vec<Incident>>,
 }
 
@@ -108,12 +118,46 @@ impl Archive {
                 });
             }
         }
-        let (connection, mode) = match connect(&file, access, &mut incidents) {
-            Ok(opened) => opened,
-            Err(error) if is_damage(&error) && access == Access::ReadWrite => {
-                crate::salvage::rebuild(folder, &error, &mut incidents)?;
-                connect(&file, access, &mut incidents).map_err(at(folder))?
+        let mut presence = match access {
+            Access::ReadWrite => presence(folder),
+            Access::ReadOnly => None,
+        };
+        if let Some(file) = &presence {
+            file.lock_shared().map_err(io_at(folder))?;
+        }
+        let mark = folder.join(schema::MARK);
+        let mut opened = if mark.exists() {
+            Err(damage("it was found damaged while it was in use"))
+        } else {
+            connect(&file, access, &mut incidents)
+        };
+        if opened.as_ref().is_err_and(is_damage)
+            && let Some(held) = presence.take()
+        {
+            // Alone, or another process has it open and will have to live with it; the next
+            // opening tries again.
+            held.unlock().map_err(io_at(folder))?;
+            if held.try_lock().is_ok() {
+                // Another process may have mended it meanwhile.
+                if !mark.exists() {
+                    opened = connect(&file, access, &mut incidents);
+                }
+                if let Err(error) = &opened
+                    && is_damage(error)
+                {
+                    crate::salvage::rebuild(folder, error, &mut incidents)?;
+                    if mark.exists() {
+                        std::fs::remove_file(&mark).map_err(io_at(&mark))?;
+                    }
+                    opened = connect(&file, access, &mut incidents);
+                }
+                held.unlock().map_err(io_at(folder))?;
             }
+            held.lock_shared().map_err(io_at(folder))?;
+            presence = Some(held);
+        }
+        let (connection, mode) = match opened {
+            Ok(opened) => opened,
             Err(error) if is_damage(&error) => {
                 incidents.push(Incident::Unreadable {
                     reason: error.to_string(),
@@ -129,6 +173,7 @@ impl Archive {
             folder: folder.to_path_buf(),
             mode,
             connection: Mutex::new(connection),
+            presence,
             incidents: Mutex::new(incidents),
         })
     }
@@ -138,8 +183,13 @@ impl Archive {
     /// # Errors
     /// A file of the archive cannot be removed.
     pub fn reset(folder: &Path) -> Result<(), ArchiveError> {
-        for suffix in ["", "-wal", "-shm"] {
-            let file = folder.join(format!("{}{suffix}", schema::FILE));
+        let names = ["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", schema::FILE));
+        for name in names
+            .iter()
+            .map(String::as_str)
+            .chain([schema::LOCK, schema::MARK])
+        {
+            let file = folder.join(name);
             match std::fs::remove_file(&file) {
                 Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
                     return Err(ArchiveError::Folder { path: file, source });
@@ -148,6 +198,14 @@ impl Archive {
             }
         }
         Ok(())
+    }
+
+    /// Waits for nobody: true where no other opening may write any more, until this one is
+    /// dropped.
+    pub(crate) fn try_alone(&self) -> bool {
+        self.presence
+            .as_ref()
+            .is_some_and(|file| file.unlock().is_ok() && file.try_lock().is_ok())
     }
 
     /// The archive's folder.
@@ -340,6 +398,7 @@ impl Archive {
         match query(&lock(&self.connection)) {
             Ok(found) => found,
             Err(error) => {
+                self.mark_damage(&error);
                 self.report(Incident::Unreadable {
                     reason: error.to_string(),
                 });
@@ -362,10 +421,39 @@ impl Archive {
         let transaction = connection
             .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
             .map_err(at(&self.folder))?;
-        let value = change(&transaction).map_err(at(&self.folder))?;
-        transaction.commit().map_err(at(&self.folder))?;
-        Ok(value)
+        let outcome = change(&transaction).and_then(|value| {
+            transaction.commit()?;
+            Ok(value)
+        });
+        outcome.map_err(|error| {
+            self.mark_damage(&error);
+            at(&self.folder)(error)
+        })
     }
+
+    /// Damage can show long after the opening: the next one is told to rebuild.
+    fn mark_damage(&self, error: &rusqlite::Error) {
+        if self.mode == Mode::Writable && is_damage(error) {
+            // Where the mark cannot be left, the next opening finds out as this one did.
+            let _unmarked = File::create(self.folder.join(schema::MARK));
+        }
+    }
+}
+
+/// The file by which openings that may write know of each other. Where it cannot be made,
+/// nothing can be written either.
+fn presence(folder: &Path) -> Option<File> {
+    File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(folder.join(schema::LOCK))
+        .ok()
+}
+
+fn io_at(folder: &Path) -> impl FnOnce(std::io::Error) -> ArchiveError {
+    let path = folder.to_path_buf();
+    move |source| ArchiveError::Folder { path, source }
 }
 
 /// A lock that a panic elsewhere has poisoned still guards whole values: every change of the
@@ -459,15 +547,19 @@ fn not_another_file(file: &Path) -> rusqlite::Result<()> {
     use std::io::Read;
     const MAGIC: &[u8; 16] = b"SQLite format 3\0";
     let mut start = Vec::with_capacity(MAGIC.len());
-    let read = std::fs::File::open(file)
-        .and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
+    let read =
+        File::open(file).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
     if read.is_err() || start.is_empty() || start == MAGIC {
         return Ok(());
     }
-    Err(rusqlite::Error::SqliteFailure(
+    Err(damage("the file is not a database"))
+}
+
+fn damage(reason: &str) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(
         rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB),
-        Some("the file is not a database".to_owned()),
-    ))
+        Some(reason.to_owned()),
+    )
 }
 
 /// Opens a database in a place where not even its shared-memory file can be made. Nobody can
@@ -500,12 +592,7 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
     let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     let made = if version == 0 {
-        connection.execute_batch(&format!(
-            "{}PRAGMA application_id = {}; PRAGMA user_version = {};",
-            schema::TABLES,
-            schema::APPLICATION_ID,
-            schema::VERSION
-        ))
+        connection.execute_batch(&schema::creation())
     } else {
         Ok(())
     };
