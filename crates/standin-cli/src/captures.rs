@@ -92,7 +92,7 @@ impl Captures {
 }
 
 /// Why a pipeline is lost; none where its own entry is damaged.
-fn loss(key: EntryKey, reason: &Reason) -> Option<Loss> {
+pub(crate) fn loss(key: EntryKey, reason: &Reason) -> Option<Loss> {
     match reason {
         Reason::Damaged(_) => None,
         Reason::UnknownStruct(_) | Reason::RayTracing | Reason::LibraryOfLibraries => {
@@ -169,8 +169,8 @@ impl Modes {
             by_file: HashMap::new(),
         };
         for path in paths {
-            let mut database = Database::open([path])
-                .map_err(|error| Failure::file(error.path, error.error))?;
+            let mut database =
+                Database::open([path]).map_err(|error| Failure::file(error.path, error.error))?;
             let applications: HashMap<FozKey, DeviceMode> = database
                 .application_infos()
                 .into_iter()

@@ -82,27 +82,63 @@ fn capabilities(can: &Capabilities) -> Vec<Capability> {
         .pipeline_binary
         .is_some_and(|binary| binary.internal_cache_control);
     [
-        ("graphics pipeline libraries", can.library.is_some(), "linked stand-ins"),
+        (
+            "graphics pipeline libraries",
+            can.library.is_some(),
+            "linked stand-ins",
+        ),
         ("fast linking", fast, "links on the draw's path"),
-        ("pipeline binaries", can.pipeline_binary.is_some(), "archive blobs, one pipeline each"),
+        (
+            "pipeline binaries",
+            can.pipeline_binary.is_some(),
+            "archive blobs, one pipeline each",
+        ),
         ("internal cache control", controlled, "true cold runs"),
-        ("dynamic vertex input", has(Feature::VertexInputDynamicState), "dynamic stand-ins"),
-        ("extended dynamic state", has(Feature::ExtendedDynamicState), "dynamic stand-ins"),
-        ("extended dynamic state 2", has(Feature::ExtendedDynamicState2), "dynamic stand-ins"),
+        (
+            "dynamic vertex input",
+            has(Feature::VertexInputDynamicState),
+            "dynamic stand-ins",
+        ),
+        (
+            "extended dynamic state",
+            has(Feature::ExtendedDynamicState),
+            "dynamic stand-ins",
+        ),
+        (
+            "extended dynamic state 2",
+            has(Feature::ExtendedDynamicState2),
+            "dynamic stand-ins",
+        ),
         (
             "dynamic blend equation",
             has(Feature::ExtendedDynamicState3ColorBlendEquation),
             "dynamic stand-ins",
         ),
-        ("buffer device address", has(Feature::BufferDeviceAddress), "pulled stand-ins"),
+        (
+            "buffer device address",
+            has(Feature::BufferDeviceAddress),
+            "pulled stand-ins",
+        ),
         (
             "instance divisors",
             has(Feature::VertexAttributeInstanceRateDivisor),
             "captures that use them",
         ),
-        ("dynamic rendering", has(Feature::DynamicRendering), "captures that use it"),
-        ("subgroup size control", has(Feature::SubgroupSizeControl), "captures that use it"),
-        ("robust buffer access 2", has(Feature::RobustBufferAccess2), "captures that use it"),
+        (
+            "dynamic rendering",
+            has(Feature::DynamicRendering),
+            "captures that use it",
+        ),
+        (
+            "subgroup size control",
+            has(Feature::SubgroupSizeControl),
+            "captures that use it",
+        ),
+        (
+            "robust buffer access 2",
+            has(Feature::RobustBufferAccess2),
+            "captures that use it",
+        ),
     ]
     .into_iter()
     .map(|(name, present, used_for)| Capability {
@@ -133,18 +169,18 @@ fn routes(can: &Capabilities) -> Vec<Route> {
         has(Feature::BufferDeviceAddress),
         "the device has no buffer device address",
     );
-    let binaries = match (&can.pipeline_binary, can.identity.kind) {
-        (Some(_), _) => None,
-        (None, DeviceKind::Cpu) => Some("a CPU driver compiles at the first draw and keeps nothing"),
-        (None, _) => None,
-    };
+    let keeps = can.pipeline_binary.is_some() || can.identity.kind != DeviceKind::Cpu;
+    let archive = unless(
+        keeps,
+        "a CPU driver compiles at the first draw and keeps nothing",
+    );
     [
         ("exact", None),
         ("linked", linked),
         ("dynamic", dynamic),
         ("pulled", pulled),
         ("generic", None),
-        ("archive", binaries),
+        ("archive", archive),
     ]
     .into_iter()
     .map(|(name, missing)| Route {

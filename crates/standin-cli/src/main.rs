@@ -6,6 +6,8 @@ mod captures;
 mod device;
 mod doctor;
 mod exit;
+mod inspect;
+mod maintain;
 mod output;
 mod prebuild;
 mod progress;
@@ -28,6 +30,12 @@ enum Verb {
     Doctor(doctor::Args),
     Prebuild(prebuild::Args),
     Replay(replay::Args),
+    Inspect(inspect::Args),
+    Verify(maintain::verify::Args),
+    Merge(maintain::merge::Args),
+    Prune(maintain::prune::Args),
+    Compact(maintain::compact::Args),
+    Bench(bench::Args),
     #[command(hide = true)]
     Worker(workers::worker::Args),
     #[command(hide = true)]
@@ -39,6 +47,12 @@ fn main() -> ExitCode {
         Verb::Doctor(args) => doctor::run(&args),
         Verb::Prebuild(args) => prebuild::run(&args),
         Verb::Replay(args) => replay::run(&args),
+        Verb::Inspect(args) => inspect::run(&args),
+        Verb::Verify(args) => maintain::verify::run(&args),
+        Verb::Merge(args) => maintain::merge::run(&args),
+        Verb::Prune(args) => maintain::prune::run(&args),
+        Verb::Compact(args) => maintain::compact::run(&args),
+        Verb::Bench(args) => bench::run(&args),
         Verb::Worker(args) => workers::worker::run(&args),
         Verb::Start(args) => replay::start::run(&args),
     };

@@ -25,7 +25,11 @@ pub(crate) struct FormatArgs {
 impl FormatArgs {
     /// Who reads the result.
     pub(crate) fn format(self) -> Format {
-        if self.json { Format::Json } else { Format::Text }
+        if self.json {
+            Format::Json
+        } else {
+            Format::Text
+        }
     }
 }
 

@@ -46,9 +46,14 @@ impl Progress {
 
     /// One more is done.
     pub(crate) fn advance(&mut self) {
-        self.done += 1;
+        self.reach(self.done + 1);
+    }
+
+    /// This many are done.
+    pub(crate) fn reach(&mut self, done: u64) {
+        self.done = done;
         match &mut self.view {
-            View::Bar(bar) => bar.inc(1),
+            View::Bar(bar) => bar.set_position(done),
             View::Lines { last, what } => {
                 if last.elapsed() >= LINE_INTERVAL {
                     *last = Instant::now();

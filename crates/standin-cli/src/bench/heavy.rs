@@ -187,7 +187,14 @@ pub(crate) fn fragment(seed: u32) -> Vec<u32> {
     let start = module.value(Op::Load, types.vec4, &[input]);
     let mut value = start;
     for stage in 0..STAGES {
-        value = interpreter_stage(&mut module, &types, library, &constants, (start, value), stage);
+        value = interpreter_stage(
+            &mut module,
+            &types,
+            library,
+            &constants,
+            (start, value),
+            stage,
+        );
     }
     module.put(Op::Store, &[output, value]);
     module.end();

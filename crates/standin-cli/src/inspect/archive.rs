@@ -43,8 +43,8 @@ struct GenerationReport {
 impl ArchiveReport {
     /// Reads keys and sizes; payloads stay on disk.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let archive = Archive::open(path, Access::ReadOnly)
-            .map_err(|error| Failure::file(path, error))?;
+        let archive =
+            Archive::open(path, Access::ReadOnly).map_err(|error| Failure::file(path, error))?;
         let summary = archive.summary();
         Ok(Self {
             path: path.display().to_string(),
@@ -77,7 +77,14 @@ impl ArchiveReport {
             size(self.module_bytes)
         )?;
         let mut table = figures(&[
-            "generation", "pipelines", "blobs", "size", "build", "declined", "failed", "proofs",
+            "generation",
+            "pipelines",
+            "blobs",
+            "size",
+            "build",
+            "declined",
+            "failed",
+            "proofs",
         ]);
         for one in &self.generations {
             let hex = |id: Option<u32>| id.map_or("?".to_owned(), |id| format!("{id:04x}"));

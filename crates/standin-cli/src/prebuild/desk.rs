@@ -159,7 +159,8 @@ impl<'a> Office<'a> {
             kind,
             reason,
         };
-        self.progress.note(&format!("failed {}: {}", loss.key, loss.reason));
+        self.progress
+            .note(&format!("failed {}: {}", loss.key, loss.reason));
         // The kind leads the text, so that a later run can tell it.
         let text = format!("{}: {}", kind.name(), loss.reason);
         self.note(item, State::Failed(text), attempts);

@@ -15,8 +15,10 @@ use crate::workers::machine::{self, Bytes};
 use crate::workers::pool::{Limits, Pool};
 use crate::workers::shard::Shard;
 use crate::workers::signals::StopSignal;
+use crate::workers::wire::DeviceMode;
 use standin_archive::ledger::Tally;
 use standin_archive::{Access, Archive, Batch, Generation, Stamp};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -86,9 +88,10 @@ pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
         summary.unchanged(tally);
     } else {
         let items = list::read(&captures, args.shard, &archive, &mut summary)?;
+        let modes: BTreeSet<DeviceMode> = items.iter().map(|item| item.mode).collect();
         let due = list::due(items, &archive, &generations, &suspects, &mut summary);
         let started = Instant::now();
-        let mut office = Office::new(&archive, generations, due, &mut summary);
+        let mut office = Office::new(&archive, generations.clone(), due, &mut summary);
         let alone = office.suspects();
         let ran = pool.run(&mut office, alone, &stop);
         // What is finished is kept, also where the run itself failed.
@@ -101,6 +104,9 @@ pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
         summary.stopped_by = stop.received();
         if summary.stopped_by.is_none() && summary.damaged.is_empty() {
             list.finish(&archive, &summary)?;
+            if args.shard == Shard::ALL {
+                supersede(&archive, modes.iter().map(|mode| generations[mode.index()]))?;
+            }
         }
     }
     summary.notes = archive
@@ -113,8 +119,8 @@ pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
 }
 
 fn open_archive(folder: &Path) -> Result<Archive, Failure> {
-    let archive = Archive::open(folder, Access::ReadWrite)
-        .map_err(|error| Failure::file(folder, error))?;
+    let archive =
+        Archive::open(folder, Access::ReadWrite).map_err(|error| Failure::file(folder, error))?;
     if archive.is_writable() {
         return Ok(archive);
     }
@@ -137,6 +143,20 @@ fn generations(archive: &Archive, stamps: &[Vec<u8>]) -> Result<Vec<Generation>,
     stamps.iter().map(generation).collect()
 }
 
+/// The whole list is there: what an earlier driver of the same device left is not needed now.
+fn supersede(
+    archive: &Archive,
+    generations: impl Iterator<Item = Generation>,
+) -> Result<(), Failure> {
+    let mut batch = Batch::new();
+    generations.for_each(|generation| batch.put_complete(generation));
+    batch
+        .commit(archive)
+        .and_then(|()| archive.drop_superseded())
+        .map_err(|error| Failure::file(archive.folder(), error))?;
+    Ok(())
+}
+
 impl Args {
     fn limits(&self) -> Limits {
         let cores = machine::cores();
@@ -145,7 +165,9 @@ impl Args {
             (None, true) => cores,
             (None, false) => (cores / 2).max(1),
         };
-        let memory = self.memory.map_or_else(machine::default_memory, |size| size.0);
+        let memory = self
+            .memory
+            .map_or_else(machine::default_memory, |size| size.0);
         let share = machine::share(wanted, memory);
         Limits {
             workers: share.workers,

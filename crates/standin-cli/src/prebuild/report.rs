@@ -182,7 +182,10 @@ impl Summary {
             ("already there", self.present),
             ("declined", declined),
             ("failed", self.failed.len() as u64),
-            ("skipped: failed in an earlier run", self.skipped.len() as u64),
+            (
+                "skipped: failed in an earlier run",
+                self.skipped.len() as u64,
+            ),
             ("left", self.left),
         ];
         for (name, count) in rows {
@@ -202,7 +205,11 @@ impl Summary {
             }
         }
         for damage in &self.damaged {
-            writeln!(out, "damaged {} {}: {}", damage.file, damage.entry, damage.reason)?;
+            writeln!(
+                out,
+                "damaged {} {}: {}",
+                damage.file, damage.entry, damage.reason
+            )?;
         }
         for note in &self.notes {
             writeln!(out, "{note}")?;

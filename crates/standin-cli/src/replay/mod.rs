@@ -30,6 +30,9 @@ pub(crate) struct Args {
     /// Entries that the device declines count as lost.
     #[arg(long)]
     strict: bool,
+    /// Compiles that happen in spite of the archive count as lost.
+    #[arg(long)]
+    expect_no_compile: bool,
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -37,9 +40,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
     let sides = compare(&args.databases, &args.archive, &args.device)?;
     output::print(&sides, args.format.format())?;
-    let declined = sides.without.declined.values().sum::<u64>();
-    let lost = sides.without.failed + sides.with.failed + sides.without.damaged.len() as u64;
-    Ok(if lost > 0 || (args.strict && declined > 0) {
+    let declined = args.strict && !sides.without.declined.is_empty();
+    let compiled = args.expect_no_compile && sides.with.times.compiles > 0;
+    Ok(if declined || compiled || sides.is_lossy() {
         Outcome::EntriesLost
     } else {
         Outcome::AllWell
@@ -91,7 +94,10 @@ fn child(
         return Err(Failure::Device("the start could not be replayed".into()));
     }
     serde_json::from_slice(&output.stdout).map_err(|error| {
-        Failure::Device(format!("the start ended early ({}): {error}", output.status))
+        Failure::Device(format!(
+            "the start ended early ({}): {error}",
+            output.status
+        ))
     })
 }
 
@@ -105,17 +111,42 @@ impl Report for Sides {
 }
 
 impl Sides {
+    /// Whether entries could not be read or the driver failed on some.
+    pub(crate) fn is_lossy(&self) -> bool {
+        self.without.failed + self.with.failed > 0 || !self.without.damaged.is_empty()
+    }
+
     fn write(&self, out: &mut String) -> std::fmt::Result {
         let (a, b) = (&self.without, &self.with);
         writeln!(out, "{}", a.device)?;
         let mut table = figures(&["creations", "without archive", "with archive"]);
         let rows = [
-            ("count", a.times.count.to_string(), b.times.count.to_string()),
-            ("total", duration(a.times.total_ns), duration(b.times.total_ns)),
-            ("median", duration(a.times.median_ns), duration(b.times.median_ns)),
+            (
+                "count",
+                a.times.count.to_string(),
+                b.times.count.to_string(),
+            ),
+            (
+                "total",
+                duration(a.times.total_ns),
+                duration(b.times.total_ns),
+            ),
+            (
+                "median",
+                duration(a.times.median_ns),
+                duration(b.times.median_ns),
+            ),
             ("p99", duration(a.times.p99_ns), duration(b.times.p99_ns)),
-            ("worst", duration(a.times.worst_ns), duration(b.times.worst_ns)),
-            ("compiles", a.times.compiles.to_string(), b.times.compiles.to_string()),
+            (
+                "worst",
+                duration(a.times.worst_ns),
+                duration(b.times.worst_ns),
+            ),
+            (
+                "compiles",
+                a.times.compiles.to_string(),
+                b.times.compiles.to_string(),
+            ),
         ];
         for (name, without, with) in rows {
             table.add_row([name.to_owned(), without, with]);
@@ -133,7 +164,11 @@ impl Sides {
             writeln!(out, "{note}")?;
         }
         for damage in &a.damaged {
-            writeln!(out, "damaged {} {}: {}", damage.file, damage.entry, damage.reason)?;
+            writeln!(
+                out,
+                "damaged {} {}: {}",
+                damage.file, damage.entry, damage.reason
+            )?;
         }
         Ok(())
     }

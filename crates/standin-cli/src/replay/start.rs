@@ -153,7 +153,9 @@ impl Shop<'_> {
                         let opened = match counter.source.open_segment(&data) {
                             Ok(opened) => Some(opened),
                             Err(refused) => {
-                                self.start.notes.push(format!("segment not used: {refused}"));
+                                self.start
+                                    .notes
+                                    .push(format!("segment not used: {refused}"));
                                 None
                             }
                         };
@@ -178,7 +180,9 @@ impl Shop<'_> {
                 }
                 if let Some(refused) = made.refused {
                     let key = identity.key;
-                    self.start.notes.push(format!("{key}: blob not used: {refused}"));
+                    self.start
+                        .notes
+                        .push(format!("{key}: blob not used: {refused}"));
                 }
                 self.kept.push(made.pipeline);
             }

@@ -48,8 +48,14 @@ mod tests {
     fn quantiles_are_by_nearest_rank() {
         // Of 1 to 200, half do not exceed 100 and 99 of 100 do not exceed 198.
         let times = Times::of((1..=200).rev().collect(), 3);
-        assert_eq!((times.median_ns, times.p99_ns, times.worst_ns), (100, 198, 200));
-        assert_eq!((times.count, times.total_ns, times.compiles), (200, 20_100, 3));
+        assert_eq!(
+            (times.median_ns, times.p99_ns, times.worst_ns),
+            (100, 198, 200)
+        );
+        assert_eq!(
+            (times.count, times.total_ns, times.compiles),
+            (200, 20_100, 3)
+        );
     }
 
     #[test]

@@ -71,7 +71,7 @@ fn eat_memory() -> ! {
     loop {
         held.push(vec![1; 16 << 20]);
         // At the pace of a driver, so that the machine is not filled between two looks.
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(1));
         std::hint::black_box(&held);
     }
 }

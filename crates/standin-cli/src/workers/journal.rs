@@ -147,7 +147,10 @@ mod tests {
         fs::create_dir_all(&other).unwrap();
         let lock = fs::File::create(other.join(LOCK)).unwrap();
         lock.lock().unwrap();
-        Page::open(&other.join("0")).unwrap().begin(ExactKey::from_u128(5)).unwrap();
+        Page::open(&other.join("0"))
+            .unwrap()
+            .begin(ExactKey::from_u128(5))
+            .unwrap();
 
         let (_journal, suspects) = Journal::open(archive.path()).unwrap();
         assert_eq!(suspects, []);

@@ -88,8 +88,7 @@ pub(crate) trait Desk {
     /// The next pipeline to build.
     fn next(&mut self) -> Result<Option<Request>, Self::Error>;
     /// A request took its worker down. It will be tried once more, alone.
-    fn suspect(&mut self, request: &Request, kind: Fault, detail: &str)
-    -> Result<(), Self::Error>;
+    fn suspect(&mut self, request: &Request, kind: Fault, detail: &str) -> Result<(), Self::Error>;
     /// One request came to its end.
     fn ended(&mut self, request: Request, ended: Ended) -> Result<(), Self::Error>;
     /// Requests are done together: they are in one segment, with the driver's time for each in
@@ -345,10 +344,7 @@ impl<'a> Pool<'a> {
                     return Ok(());
                 };
                 let front = worker.held.front().map(|request| request.ticket);
-                let Some(request) = worker
-                    .held
-                    .pop_front()
-                    .filter(|_| front == Some(ticket))
+                let Some(request) = worker.held.pop_front().filter(|_| front == Some(ticket))
                 else {
                     return Err(PoolError::Protocol.into());
                 };
@@ -367,12 +363,18 @@ impl<'a> Pool<'a> {
                 }
             }
             Incoming::Gone => {
-                if let Some(Buried { mut held, unsealed, kind, detail }) =
-                    self.bury(event.incarnation)?
+                if let Some(Buried {
+                    mut held,
+                    unsealed,
+                    kind,
+                    detail,
+                }) = self.bury(event.incarnation)?
                 {
                     let front = held.pop_front();
                     phase.back.extend(held);
-                    phase.back.extend(unsealed.into_iter().map(|(request, _)| request));
+                    phase
+                        .back
+                        .extend(unsealed.into_iter().map(|(request, _)| request));
                     match (front, phase.last_chance) {
                         (Some(request), LastChance::Yes) => {
                             desk.ended(request, Ended::Fault { kind, detail })?;

@@ -160,7 +160,11 @@ mod tests {
         let mut bytes = Vec::new();
         for ticket in 0..3 {
             let result = Made::Declined("no tessellation".into());
-            let answer = Answer { ticket, busy: 7, result };
+            let answer = Answer {
+                ticket,
+                busy: 7,
+                result,
+            };
             send(&mut bytes, &Reply::Answer(answer)).unwrap();
         }
         let mut rest = bytes.as_slice();
@@ -178,7 +182,10 @@ mod tests {
         let mut bytes = Vec::new();
         send(&mut bytes, &Reply::Unusable("no device".into())).unwrap();
         for cut in 1..bytes.len() {
-            assert!(receive::<Reply>(&mut &bytes[..cut]).is_err(), "cut at {cut}");
+            assert!(
+                receive::<Reply>(&mut &bytes[..cut]).is_err(),
+                "cut at {cut}"
+            );
         }
     }
 

@@ -134,7 +134,11 @@ impl Bench {
         match order {
             Order::Seal => replies.extend(self.seal()),
             Order::Build(request) => {
-                if self.open.as_ref().is_some_and(|open| open.mode != request.mode) {
+                if self
+                    .open
+                    .as_ref()
+                    .is_some_and(|open| open.mode != request.mode)
+                {
                     replies.extend(self.seal());
                 }
                 let started = Instant::now();
@@ -146,7 +150,11 @@ impl Bench {
                     busy: nanoseconds(started.elapsed()),
                     result,
                 }));
-                if self.open.as_ref().is_some_and(|open| open.pipelines >= SEGMENT) {
+                if self
+                    .open
+                    .as_ref()
+                    .is_some_and(|open| open.pipelines >= SEGMENT)
+                {
                     replies.extend(self.seal());
                 }
             }

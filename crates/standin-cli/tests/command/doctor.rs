@@ -10,11 +10,20 @@ fn doctor_lists_the_device_and_its_routes() {
     let found = &json["devices"][0];
     assert_eq!(found["index"], 0);
     let routes = found["routes"].as_array().unwrap();
-    let names: Vec<_> = routes.iter().map(|route| route["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["exact", "linked", "dynamic", "pulled", "generic", "archive"]);
+    let names: Vec<_> = routes
+        .iter()
+        .map(|route| route["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        ["exact", "linked", "dynamic", "pulled", "generic", "archive"]
+    );
     // A route is open (null) or says why it is not.
     for route in routes {
-        assert!(route["missing"].is_null() || route["missing"].is_string(), "{route}");
+        assert!(
+            route["missing"].is_null() || route["missing"].is_string(),
+            "{route}"
+        );
     }
     // Mesa's drivers by their Vulkan names; the CPU driver keeps nothing between processes.
     let (name, archive_is_open) = match device {

@@ -75,9 +75,49 @@ impl Run {
     }
 }
 
-/// The project's captures.
-pub(crate) fn captures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/foz")
+/// One of the project's captures, or a folder of them.
+pub(crate) fn capture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../testdata/foz")
+        .join(name)
+}
+
+/// All databases below a folder, in order of name.
+pub(crate) fn databases(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(databases(&path));
+        } else if path.extension().is_some_and(|extension| extension == "foz") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Exact keys of an archive's recipes, as the command prints them.
+pub(crate) fn recipe_keys(archive: &Path) -> Vec<String> {
+    let archive = standin_archive::Archive::open(archive, standin_archive::Access::ReadOnly);
+    let keys = archive.unwrap().recipe_keys();
+    keys.iter().map(ToString::to_string).collect()
+}
+
+/// Every executable of an archive with its blob, in order: stamp, key, second hash, payload.
+pub(crate) fn executables(archive: &Path) -> Vec<[Vec<u8>; 4]> {
+    let store = rusqlite::Connection::open(archive.join("archive.sqlite")).unwrap();
+    let mut query = store
+        .prepare(
+            "SELECT stamp, executable.key, second, bytes FROM executable \
+             JOIN generation ON generation.id = executable.generation \
+             JOIN payload ON payload.id = executable.payload ORDER BY 1, 2, 3",
+        )
+        .unwrap();
+    let rows = query.query_map([], |row| {
+        Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
+    });
+    rows.unwrap().map(Result::unwrap).collect()
 }
 
 /// The device that `cargo xtask test` selected; without it a device test says so and returns.
