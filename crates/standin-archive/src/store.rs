@@ -263,6 +263,21 @@ impl Archive {
         .unwrap_or_default()
     }
 
+    /// How often each recipe was used, as far as that was counted: the sum where keys collide.
+    pub fn recipe_uses(&self) -> Vec<(ExactKey, u64)> {
+        self.read(|store| {
+            let mut query =
+                store.prepare_cached("SELECT key, sum(uses) FROM recipe GROUP BY key")?;
+            let rows = query.query_map([], |row| {
+                let uses: i64 = row.get(1)?;
+                let key = ExactKey::from_le_bytes(row.get(0)?);
+                Ok((key, u64::try_from(uses).unwrap_or(0)))
+            })?;
+            rows.collect::<Result<_, _>>().map(Some)
+        })
+        .unwrap_or_default()
+    }
+
     /// Whether a blob is kept for an executable. Reads no payload and changes nothing.
     pub fn has_blob(&self, generation: Generation, identity: Identity) -> bool {
         self.payload_of(generation, identity).is_some()
