@@ -25,22 +25,21 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
     targets.sort();
     for target in targets {
         println!("# fuzzing {target}");
-        let status = Command::new(&runner)
+        // What a run finds goes to a folder of its own; the kept corpus changes by hand.
+        let found = project().join("target/fuzz").join(&target);
+        std::fs::create_dir_all(&found)?;
+        let mut run = Command::new(&runner);
+        run.current_dir(project())
             // The sanitizer's flags are behind the compiler's nightly gate.
             .env("RUSTC_BOOTSTRAP", "1")
-            .current_dir(project())
-            // Finds from the machine's own run stay out of the corpus that is kept.
-            .args([
-                "fuzz",
-                "run",
-                &target,
-                "--",
-                RUNS,
-                SECONDS,
-                "-rss_limit_mb=4096",
-            ])
-            .arg("-reduce_inputs=0")
-            .status()?;
+            .args(["fuzz", "run", &target])
+            .arg(found);
+        let kept = project().join("fuzz/corpus").join(&target);
+        if kept.is_dir() {
+            run.arg(kept);
+        }
+        run.args(["--", RUNS, SECONDS, "-rss_limit_mb=4096"]);
+        let status = run.status()?;
         if !status.success() {
             return Err(format!("fuzz target {target} failed: see fuzz/artifacts/{target}").into());
         }
