@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod demo;
 mod drivers;
 mod environment;
 mod packages;
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask TASK
 
+  demo               prebuild the project's captures, start again, compile nothing (see README.md)
   drivers            fetch the drivers that tests and the demo run on (see docs/drivers.md)
   env DEVICE         print the environment that selects a device, for a shell to eval:
                      lavapipe | radv-noop[:FAMILY]
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["drivers"] => drivers::ensure().map(|_| ()).map_err(Into::into),
+        ["demo"] => demo::run(),
         ["env", device] => environment::print(device),
         ["check"] => check::run(),
         ["test"] => test::run(),

@@ -58,6 +58,12 @@ pub enum DecodeError {
         /// Offset of the first of them.
         at: usize,
     },
+    /// A constant's value is outside of its data.
+    #[error(transparent)]
+    Specialization(crate::stage::SpecializationError),
+    /// The module table is not what the body uses, in ascending order of keys.
+    #[error("the module table is not what the body refers to, in order")]
+    ModuleTable,
     /// The bytes do not begin as a recipe does.
     #[error("these bytes are not a recipe")]
     NotARecipe,
@@ -104,6 +110,19 @@ impl std::fmt::Debug for Reader<'_> {
     }
 }
 
+impl<'a> Writer<'a> {
+    pub(crate) fn new(
+        bytes: Vec<u8>,
+        module: &'a mut dyn FnMut(&Arc<crate::module::Module>),
+    ) -> Self {
+        Self { bytes, module }
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
 impl<'a> Reader<'a> {
     pub(crate) fn new(
         bytes: &'a [u8],
@@ -145,6 +164,24 @@ impl<'a> Reader<'a> {
         match usize::try_from(count) {
             Ok(length) if length <= left => Ok(length),
             _ => Err(DecodeError::BadCount { at, count }),
+        }
+    }
+
+    /// What is left.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    /// The magic bytes and the version in front of a form.
+    pub(crate) fn head(&mut self, magic: [u8; 4]) -> Result<(), DecodeError> {
+        if self.array::<4>().ok() != Some(magic) {
+            return Err(DecodeError::NotARecipe);
+        }
+        let found = u16::decode(self)?;
+        if found == crate::bytes::VERSION {
+            Ok(())
+        } else {
+            Err(DecodeError::Version { found })
         }
     }
 
@@ -291,6 +328,13 @@ macro_rules! vulkan_values {
                 Codec::decode(input).map(Self::from_raw)
             }
         }
+
+        #[cfg(feature = "vary")]
+        impl crate::vary::Vary for vk::$name {
+            fn vary(&self, path: &str, each: &mut dyn FnMut(&str, Self)) {
+                each(path, Self::from_raw(self.as_raw() ^ 1));
+            }
+        }
     )*};
 }
 
@@ -422,6 +466,17 @@ macro_rules! records {
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct $name {
             $( $(#[$field_meta])* pub $field: $ty, )*
+        }
+
+        #[cfg(feature = "vary")]
+        impl $crate::vary::Vary for $name {
+            fn vary(&self, path: &str, each: &mut dyn FnMut(&str, Self)) {
+                $( $crate::vary::Vary::vary(
+                    &self.$field,
+                    &format!("{path}.{}", stringify!($field)),
+                    &mut |path, $field| each(path, Self { $field, ..self.clone() }),
+                ); )*
+            }
         }
 
         impl $crate::codec::Codec for $name {

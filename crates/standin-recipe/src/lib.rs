@@ -13,16 +13,24 @@
 
 pub mod bytes;
 pub mod codec;
+pub mod create_info;
+pub mod family;
+pub mod key;
 pub mod layout;
 pub mod module;
+pub mod normal;
 pub mod output;
 pub mod pipeline;
 pub mod raster;
 pub mod render_pass;
 pub mod stage;
+mod summary;
+#[cfg(feature = "vary")]
+pub mod vary;
 pub mod vertex;
 
 pub use codec::{DecodeError, Float};
+pub use family::{Family, Fields, MechanismTag};
 pub use layout::{PipelineLayoutRecipe, SamplerRecipe, SetLayoutRecipe};
 pub use module::{Module, ModuleKey, ModuleRef};
 pub use pipeline::{ComputeRecipe, GraphicsRecipe, Recipe};

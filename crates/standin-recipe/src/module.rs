@@ -1,6 +1,6 @@
 //! Shader modules: SPIR-V and its identity.
 
-use crate::codec::{Codec, DecodeError, Reader, Writer};
+use crate::codec::{Codec, DecodeError, Reader, Writer, put_count};
 use ash::vk;
 use std::fmt;
 use std::sync::Arc;
@@ -21,6 +21,18 @@ impl ModuleKey {
     #[must_use]
     pub const fn to_u128(self) -> u128 {
         self.0
+    }
+
+    /// The key's bytes, least significant first: the form that is kept on disk.
+    #[must_use]
+    pub const fn to_le_bytes(self) -> [u8; 16] {
+        self.0.to_le_bytes()
+    }
+
+    /// The key whose bytes are these, least significant first.
+    #[must_use]
+    pub const fn from_le_bytes(bytes: [u8; 16]) -> Self {
+        Self(u128::from_le_bytes(bytes))
     }
 }
 
@@ -79,21 +91,26 @@ impl Module {
 
     /// The module's identity.
     #[must_use]
-    pub fn key(&self) -> ModuleKey {
+    pub const fn key(&self) -> ModuleKey {
         self.key
     }
 
     /// The module's own canonical bytes: flags, count of words, words.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(8 + self.code.len() * 4);
-        bytes.extend_from_slice(&self.flags.as_raw().to_le_bytes());
-        let count = u32::try_from(self.code.len()).unwrap_or(u32::MAX);
-        bytes.extend_from_slice(&count.to_le_bytes());
+        let mut ignore = |_: &Arc<Self>| {};
+        let bytes = Vec::with_capacity(8 + self.code.len() * 4);
+        let mut out = Writer::new(bytes, &mut ignore);
+        self.write(&mut out);
+        out.into_bytes()
+    }
+
+    pub(crate) fn write(&self, out: &mut Writer<'_>) {
+        self.flags.encode(out);
+        put_count(out, self.code.len());
         for word in &self.code {
-            bytes.extend_from_slice(&word.to_le_bytes());
+            word.encode(out);
         }
-        bytes
     }
 
     /// Reads the canonical bytes of one module.
@@ -147,6 +164,16 @@ impl fmt::Debug for Module {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ModuleRef(pub Arc<Module>);
 
+/// A module of no words.
+impl Default for ModuleRef {
+    fn default() -> Self {
+        Self(Arc::new(Module::new(
+            vk::ShaderModuleCreateFlags::empty(),
+            Vec::new(),
+        )))
+    }
+}
+
 impl Codec for ModuleRef {
     fn encode(&self, out: &mut Writer<'_>) {
         (out.module)(&self.0);
@@ -155,6 +182,7 @@ impl Codec for ModuleRef {
     fn decode(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let key = ModuleKey(u128::from_le_bytes(input.array()?));
         (input.module)(key)
+            .filter(|module| module.key() == key)
             .map(Self)
             .ok_or(DecodeError::MissingModule(key))
     }

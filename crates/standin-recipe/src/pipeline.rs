@@ -190,6 +190,7 @@ records! {
     }
 
     /// `VkComputePipelineCreateInfo`.
+    #[derive(Default)]
     pub struct ComputeRecipe {
         /// Flags.
         pub flags: PipelineFlags,

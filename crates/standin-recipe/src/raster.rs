@@ -232,6 +232,15 @@ records! {
         pub table: Vec<Float>,
     }
 
+    /// `VkPipelineCoverageToColorStateCreateInfoNV`.
+    #[derive(Default)]
+    pub struct CoverageToColor {
+        /// Whether it is on.
+        pub enable: bool,
+        /// Location of the colour output.
+        pub location: u32,
+    }
+
     /// `VkPipelineMultisampleStateCreateInfo`.
     #[derive(Default)]
     pub struct MultisampleState {
@@ -253,8 +262,8 @@ records! {
         pub coverage_modulation: Option<CoverageModulation>,
         /// Chained coverage reduction mode.
         pub coverage_reduction: Option<vk::CoverageReductionModeNV>,
-        /// `VkPipelineCoverageToColorStateCreateInfoNV`: the location, if it is on.
-        pub coverage_to_color: Option<u32>,
+        /// Chained coverage to colour.
+        pub coverage_to_color: Option<CoverageToColor>,
     }
 
     /// `VkPipelineFragmentShadingRateStateCreateInfoKHR`.

@@ -102,6 +102,7 @@ records! {
     }
 
     /// `VkPipelineShaderStageCreateInfo`.
+    #[derive(Default)]
     pub struct Stage {
         /// Which stage: one bit.
         pub stage: vk::ShaderStageFlags,
@@ -117,5 +118,43 @@ records! {
         pub required_subgroup_size: Option<u32>,
         /// Chained robustness.
         pub robustness: Option<Robustness>,
+    }
+}
+
+/// A specialisation constant's value is not within the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("constant {constant_id} is at {offset}, {size} bytes long, in {data} bytes of data")]
+pub struct SpecializationError {
+    /// The constant.
+    pub constant_id: u32,
+    /// Where its value is said to be.
+    pub offset: u32,
+    /// How long it is said to be, in bytes.
+    pub size: u64,
+    /// How long the data is, in bytes.
+    pub data: usize,
+}
+
+impl Specialization {
+    /// Checks that every value is within the data, where the driver will read it.
+    ///
+    /// # Errors
+    /// One is not.
+    pub fn check(&self) -> Result<(), SpecializationError> {
+        let outside = |entry: &&SpecializationEntry| {
+            u64::from(entry.offset)
+                .checked_add(entry.size)
+                .and_then(|end| usize::try_from(end).ok())
+                .is_none_or(|end| end > self.data.len())
+        };
+        match self.entries.iter().find(outside) {
+            Some(entry) => Err(SpecializationError {
+                constant_id: entry.constant_id,
+                offset: entry.offset,
+                size: entry.size,
+                data: self.data.len(),
+            }),
+            None => Ok(()),
+        }
     }
 }

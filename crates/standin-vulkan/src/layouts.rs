@@ -5,6 +5,9 @@ use crate::device::Device;
 use crate::features::Feature as F;
 use crate::objects::{ObjectError, Objects, failed};
 use ash::vk;
+use standin_recipe::create_info::{
+    PipelineLayoutCreateInfo, SamplerCreateInfo, SetLayoutCreateInfo, ycbcr_create_info,
+};
 use standin_recipe::layout::{
     PipelineLayoutRecipe, SamplerRecipe, SetBinding, SetLayoutRecipe, YcbcrConversion,
 };
@@ -104,19 +107,13 @@ pub(crate) fn conversion(
     {
         return Err(Declined::unknown("chroma reconstruction", "explicit").into());
     }
-    let [r, g, b, a] = recipe.components;
-    let info = vk::SamplerYcbcrConversionCreateInfo::default()
-        .format(recipe.format)
-        .ycbcr_model(recipe.model)
-        .ycbcr_range(recipe.range)
-        .components(vk::ComponentMapping { r, g, b, a })
-        .x_chroma_offset(recipe.x_chroma_offset)
-        .y_chroma_offset(recipe.y_chroma_offset)
-        .chroma_filter(recipe.chroma_filter)
-        .force_explicit_reconstruction(recipe.force_explicit_reconstruction);
     // SAFETY: a create-info of values that the device supports.
-    unsafe { device.raw().create_sampler_ycbcr_conversion(&info, None) }
-        .map_err(failed("vkCreateSamplerYcbcrConversion"))
+    unsafe {
+        device
+            .raw()
+            .create_sampler_ycbcr_conversion(&ycbcr_create_info(recipe), None)
+    }
+    .map_err(failed("vkCreateSamplerYcbcrConversion"))
 }
 
 pub(crate) fn sampler(
@@ -161,60 +158,27 @@ pub(crate) fn sampler(
     let unknown = recipe.flags & !vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT;
     flags("sampler flag", unknown, vk::SamplerCreateFlags::empty())?;
 
-    let mut info = vk::SamplerCreateInfo::default()
-        .flags(recipe.flags)
-        .mag_filter(recipe.mag_filter)
-        .min_filter(recipe.min_filter)
-        .mipmap_mode(recipe.mipmap_mode)
-        .address_mode_u(recipe.address_mode_u)
-        .address_mode_v(recipe.address_mode_v)
-        .address_mode_w(recipe.address_mode_w)
-        .mip_lod_bias(bias)
-        .anisotropy_enable(recipe.anisotropy_enable)
-        .max_anisotropy(recipe.max_anisotropy.get())
-        .compare_enable(recipe.compare_enable)
-        .compare_op(recipe.compare_op)
-        .min_lod(recipe.min_lod.get())
-        .max_lod(recipe.max_lod.get())
-        .border_color(recipe.border_color)
-        .unnormalized_coordinates(recipe.unnormalized_coordinates);
-    let mut border = vk::SamplerCustomBorderColorCreateInfoEXT::default();
     if let Some(custom) = &recipe.custom_border_color {
         need(device, &[F::CustomBorderColors])?;
         if custom.format == vk::Format::UNDEFINED {
             need(device, &[F::CustomBorderColorWithoutFormat])?;
         }
-        border = border
-            .custom_border_color(vk::ClearColorValue {
-                uint32: custom.color,
-            })
-            .format(custom.format);
-        info = info.push_next(&mut border);
     } else if recipe.border_color.as_raw() > vk::BorderColor::INT_OPAQUE_WHITE.as_raw() {
         return Err(Declined::unknown("border colour", recipe.border_color).into());
     }
-    let mut mapping = vk::SamplerBorderColorComponentMappingCreateInfoEXT::default();
-    if let Some(given) = &recipe.border_color_mapping {
+    if recipe.border_color_mapping.is_some() {
         need(device, &[F::BorderColorSwizzle])?;
-        let [r, g, b, a] = given.components;
-        mapping = mapping
-            .components(vk::ComponentMapping { r, g, b, a })
-            .srgb(given.srgb);
-        info = info.push_next(&mut mapping);
     }
-    let mut reduction = vk::SamplerReductionModeCreateInfo::default();
     if recipe.reduction_mode != vk::SamplerReductionMode::WEIGHTED_AVERAGE {
         need(device, &[F::SamplerFilterMinmax])?;
-        reduction = reduction.reduction_mode(recipe.reduction_mode);
-        info = info.push_next(&mut reduction);
     }
-    let mut ycbcr = vk::SamplerYcbcrConversionInfo::default();
-    if let Some(given) = &recipe.ycbcr_conversion {
-        ycbcr = ycbcr.conversion(objects.conversion(given)?);
-        info = info.push_next(&mut ycbcr);
-    }
+    let conversion = match &recipe.ycbcr_conversion {
+        Some(conversion) => objects.conversion(conversion)?,
+        None => vk::SamplerYcbcrConversion::null(),
+    };
+    let owned = SamplerCreateInfo::new(recipe, conversion);
     // SAFETY: a create-info of values that the device supports.
-    unsafe { device.raw().create_sampler(&info, None) }.map_err(failed("vkCreateSampler"))
+    unsafe { device.raw().create_sampler(&owned.info(), None) }.map_err(failed("vkCreateSampler"))
 }
 
 pub(crate) fn set_layout(
@@ -261,53 +225,17 @@ pub(crate) fn set_layout(
         return Err(Declined::invalid("a set layout has a binding twice").into());
     }
 
-    let mut samplers = Vec::with_capacity(recipe.bindings.len());
+    let mut samplers = Vec::new();
     for binding in &recipe.bindings {
         check_binding(device, binding)?;
-        let made: Result<Vec<_>, _> = binding
-            .immutable_samplers
-            .iter()
-            .map(|sampler| objects.sampler(sampler))
-            .collect();
-        samplers.push(made?);
+        for sampler in &binding.immutable_samplers {
+            samplers.push(objects.sampler(sampler)?);
+        }
     }
-    let bindings: Vec<_> = recipe
-        .bindings
-        .iter()
-        .zip(&samplers)
-        .map(|(binding, samplers)| {
-            let mut info = vk::DescriptorSetLayoutBinding::default()
-                .binding(binding.binding)
-                .descriptor_type(binding.descriptor_type)
-                .stage_flags(binding.stage_flags);
-            if samplers.is_empty() {
-                info.descriptor_count = binding.descriptor_count;
-            } else {
-                // Sets the count as well; `check_binding` saw that they agree.
-                info = info.immutable_samplers(samplers);
-            }
-            info
-        })
-        .collect();
-    let binding_flags: Vec<_> = recipe.bindings.iter().map(|b| b.flags).collect();
-    let mutable: Vec<_> = recipe
-        .bindings
-        .iter()
-        .map(|b| vk::MutableDescriptorTypeListEXT::default().descriptor_types(&b.mutable_types))
-        .collect();
-    let mut flags_info =
-        vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(&binding_flags);
-    let mut mutable_info =
-        vk::MutableDescriptorTypeCreateInfoEXT::default().mutable_descriptor_type_lists(&mutable);
-    let mut info = vk::DescriptorSetLayoutCreateInfo::default()
-        .flags(recipe.flags)
-        .bindings(&bindings);
-    if binding_flags.iter().any(|flags| !flags.is_empty()) {
-        info = info.push_next(&mut flags_info);
-    }
-    if recipe.bindings.iter().any(|b| !b.mutable_types.is_empty()) {
-        info = info.push_next(&mut mutable_info);
-    }
+    // They are asked for in the order in which they were made.
+    let mut samplers = samplers.into_iter();
+    let owned = SetLayoutCreateInfo::new(recipe, |_| samplers.next().unwrap_or_default());
+    let info = owned.info();
     let mut support = vk::DescriptorSetLayoutSupport::default();
     // SAFETY: a create-info of values that the device supports; only its size may be too much,
     // which is what is asked first.
@@ -316,7 +244,9 @@ pub(crate) fn set_layout(
             .raw()
             .get_descriptor_set_layout_support(&info, &mut support);
         if support.supported == vk::FALSE {
-            return Err(Declined::unknown("a set layout of this size", bindings.len()).into());
+            return Err(
+                Declined::unknown("a set layout of this size", recipe.bindings.len()).into(),
+            );
         }
         device
             .raw()
@@ -441,28 +371,16 @@ pub(crate) fn layout(
     check_descriptor_limits(recipe, limits)?;
     let mut sets = Vec::with_capacity(recipe.set_layouts.len());
     for set in &recipe.set_layouts {
-        sets.push(match set {
-            Some(set) => objects.set_layout(set)?,
-            None if recipe.flags.contains(independent) => vk::DescriptorSetLayout::null(),
+        match set {
+            Some(set) => sets.push(objects.set_layout(set)?),
+            None if recipe.flags.contains(independent) => {}
             None => return Err(Declined::invalid("a pipeline layout lacks a set layout").into()),
-        });
+        }
     }
-    let ranges: Vec<_> = recipe
-        .push_constant_ranges
-        .iter()
-        .map(|range| {
-            vk::PushConstantRange::default()
-                .stage_flags(range.stage_flags)
-                .offset(range.offset)
-                .size(range.size)
-        })
-        .collect();
-    let info = vk::PipelineLayoutCreateInfo::default()
-        .flags(recipe.flags)
-        .set_layouts(&sets)
-        .push_constant_ranges(&ranges);
+    let mut sets = sets.into_iter();
+    let owned = PipelineLayoutCreateInfo::new(recipe, |_| sets.next().unwrap_or_default());
     // SAFETY: a create-info of live objects, within the device's limits.
-    unsafe { device.raw().create_pipeline_layout(&info, None) }
+    unsafe { device.raw().create_pipeline_layout(&owned.info(), None) }
         .map_err(failed("vkCreatePipelineLayout"))
 }
 

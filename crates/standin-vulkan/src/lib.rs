@@ -11,10 +11,13 @@
 //! ```
 
 mod binary;
+pub mod blobs;
+pub mod build;
 pub mod capabilities;
 mod checks;
 pub mod decline;
 pub mod device;
+pub mod doctor;
 pub mod extensions;
 pub mod features;
 pub mod instance;
@@ -25,6 +28,7 @@ pub mod prove;
 pub mod pulled;
 pub mod scratch;
 mod spirv;
+pub mod stamp;
 pub mod validation;
 
 pub use ash;

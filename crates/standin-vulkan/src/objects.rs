@@ -4,6 +4,7 @@
 use crate::decline::Declined;
 use crate::device::Device;
 use ash::vk;
+use standin_recipe::create_info::module_create_info;
 use standin_recipe::layout::{
     PipelineLayoutRecipe, SamplerRecipe, SetLayoutRecipe, YcbcrConversion,
 };
@@ -181,7 +182,7 @@ impl Objects {
     /// depends on the stage.
     pub(crate) fn module(&self, module: &Arc<Module>) -> Result<vk::ShaderModule, ObjectError> {
         self.modules.get(module, || {
-            let info = vk::ShaderModuleCreateInfo::default().code(module.code());
+            let info = module_create_info(module);
             // SAFETY: the words live until the call returns, and were checked to be SPIR-V
             // instructions that the device takes.
             unsafe { self.device.raw().create_shader_module(&info, None) }

@@ -1,5 +1,9 @@
 //! The harness on a real driver: what is written is read back, and what is drawn is there.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod support;
 

@@ -1,5 +1,8 @@
 //! The device that the tests were told to use.
 
+#[allow(dead_code, reason = "not every test file makes pipelines")]
+pub(crate) mod recipes;
+
 use standin_vulkan::{
     Device, DeviceChoice, DeviceSettings, Instance, InstanceSettings, Validation,
 };
@@ -30,6 +33,7 @@ impl TestDevice {
         })
     }
 
+    #[allow(dead_code, reason = "not every test file draws")]
     /// Whether the device draws pictures; the no-op and the mock device do not.
     pub(crate) fn draws(&self) -> bool {
         !matches!(self.name.as_str(), "radv-noop" | "mock")
