@@ -280,8 +280,17 @@ impl Bench {
             buffer: &self.vertices,
             offset: 0,
         }];
-        let push: Vec<u8> = (0..push)
-            .map(|at| [0, 0, 0x80, 0x3f][at as usize % 4])
+        // Ones as floats; zeros where a push constant may be an index into an array of descriptors.
+        let one = if declared.iter().any(|declared| declared.bind.count > 1) {
+            0.0_f32
+        } else {
+            1.0
+        };
+        let push: Vec<u8> = one
+            .to_le_bytes()
+            .into_iter()
+            .cycle()
+            .take(push as usize)
             .collect();
         let call = DrawCall::Direct {
             vertices: VERTICES,
