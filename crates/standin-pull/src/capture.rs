@@ -154,6 +154,9 @@ fn buffer(emitter: &mut Emitter, set: u32, binding: u32) -> u32 {
     variable
 }
 
+/// Values of an output that are captured; nested arrays could multiply without end.
+const MAX_LEAVES: usize = 1024;
+
 /// A scalar or vector in an output.
 struct Leaf {
     variable: u32,
@@ -176,6 +179,11 @@ fn collect(
             count,
             ..
         } => {
+            if leaves.len() >= MAX_LEAVES {
+                return Err(Declined::TooManyLocations {
+                    limit: MAX_LEAVES as u32,
+                });
+            }
             leaves.push(Leaf {
                 variable,
                 path: path.clone(),
