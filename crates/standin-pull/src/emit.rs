@@ -166,6 +166,13 @@ impl Emitter {
         self.constant_vector(ty, &parts)
     }
 
+    /// The zero of a type.
+    pub(crate) fn null(&mut self, ty: u32) -> u32 {
+        let id = self.id();
+        write_instruction(&mut self.declarations, Op::ConstantNull as u16, &[ty, id]);
+        id
+    }
+
     pub(crate) fn variable(&mut self, pointer: u32, class: StorageClass) -> u32 {
         let id = self.id();
         write_instruction(

@@ -10,7 +10,7 @@ use crate::module::{Instruction, Module, literal_string};
 /// A type declaration, as far as inputs and resources need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
-    Int { width: u32 },
+    Int { width: u32, signed: bool },
     Float { width: u32 },
     Vector { component: u32, count: u32 },
     Matrix { column: u32, count: u32 },
@@ -116,7 +116,13 @@ impl Declarations {
                         .extend(members);
                 }
             }
-            Op::TypeInt => self.declare(operand(0), Type::Int { width: operand(1) }),
+            Op::TypeInt => self.declare(
+                operand(0),
+                Type::Int {
+                    width: operand(1),
+                    signed: operand(2) != 0,
+                },
+            ),
             // A third operand is another encoding than IEEE's.
             Op::TypeFloat if instruction.operands.len() == 2 => {
                 self.declare(operand(0), Type::Float { width: operand(1) });
@@ -245,8 +251,10 @@ const MAX_LEAVES: u32 = 4 * MAX_LOCATIONS;
 pub enum Scalar {
     /// A float of 16, 32 or 64 bits.
     Float,
-    /// An integer, signed or not.
-    Int,
+    /// A signed integer.
+    Sint,
+    /// An unsigned integer.
+    Uint,
 }
 
 /// How many elements an array has.
@@ -488,6 +496,7 @@ pub(crate) fn located_inputs(
     Ok(inputs)
 }
 
+/// The shape of a type, whose scalars and vectors start at `component`.
 fn shape(
     declarations: &Declarations,
     ty: u32,
@@ -503,9 +512,10 @@ fn shape(
     match declarations.types.get(&ty).ok_or_else(unsupported)? {
         &Type::Int {
             width: width @ (16 | 32 | 64),
+            signed,
         } => Ok(Shape::Vector {
             ty,
-            scalar: Scalar::Int,
+            scalar: if signed { Scalar::Sint } else { Scalar::Uint },
             width,
             count: 1,
             component,
@@ -574,7 +584,10 @@ fn shape(
                         .get(&length)
                         .copied()
                         .ok_or_else(unsupported)?;
-                    if declarations.types.get(&ty) != Some(&Type::Int { width: 32 }) {
+                    if !matches!(
+                        declarations.types.get(&ty),
+                        Some(Type::Int { width: 32, .. })
+                    ) {
                         return Err(unsupported());
                     }
                     Length::Specialised {
@@ -604,6 +617,11 @@ fn shape(
         }
         _ => Err(unsupported()),
     }
+}
+
+/// The shape of an output's type.
+pub(crate) fn output_shape(declarations: &Declarations, ty: u32) -> Result<Shape, Declined> {
+    shape(declarations, ty, 0, MAX_DEPTH, &mut { MAX_NODES })
 }
 
 /// Calls `each` with every run of locations in `shape`, and returns the location after it where that is known.

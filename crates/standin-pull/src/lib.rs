@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod block;
+pub mod capture;
 pub mod decode;
 mod emit;
 mod fetch;

@@ -263,8 +263,38 @@ fn check_places(declarations: &Declarations, options: &Options) -> Result<(), De
     Ok(())
 }
 
+/// The index before which the prologue is called: after the variables of the entry's first block.
+pub(crate) fn call_place(module: &Module<'_>, entry: u32) -> Result<usize, Declined> {
+    let instructions = &module.instructions;
+    let no_body = Declined::malformed("the entry point has no body", 0);
+    let function = instructions
+        .iter()
+        .position(|i| i.is(Op::Function) && i.operand(1) == entry)
+        .ok_or_else(|| no_body.clone())?;
+    let label = instructions[function..]
+        .iter()
+        .position(|i| i.is(Op::Label))
+        .ok_or(no_body)?
+        + function;
+    let mut place = label + 1;
+    for (index, instruction) in instructions.iter().enumerate().skip(label + 1) {
+        match Op::from_u32(u32::from(instruction.opcode)) {
+            Some(Op::Variable | Op::UntypedVariableKHR) => place = index + 1,
+            Some(Op::Line | Op::NoLine | Op::ExtInst | Op::Nop) => {}
+            _ => break,
+        }
+    }
+    if place >= instructions.len() {
+        return Err(Declined::malformed(
+            "the entry point's first block does not end",
+            0,
+        ));
+    }
+    Ok(place)
+}
+
 /// Where names and decorations are inserted: after the last instruction that may precede them.
-fn insertion_points(module: &Module<'_>) -> (usize, usize) {
+pub(crate) fn insertion_points(module: &Module<'_>) -> (usize, usize) {
     let (mut names, mut decorations) = (0, 0);
     for (index, instruction) in module.instructions[..module.first_function()]
         .iter()
@@ -304,8 +334,8 @@ fn insertion_points(module: &Module<'_>) -> (usize, usize) {
 }
 
 const GLSL: &str = "GLSL.std.450";
-const VERSION_1_3: u32 = 0x0001_0300;
-const VERSION_1_4: u32 = 0x0001_0400;
+pub(crate) const VERSION_1_3: u32 = 0x0001_0300;
+pub(crate) const VERSION_1_4: u32 = 0x0001_0400;
 const VERSION_1_5: u32 = 0x0001_0500;
 
 struct Rewrite<'a> {
@@ -660,7 +690,7 @@ impl<'a> Rewrite<'a> {
             .iter()
             .position(|i| !i.is(Op::Capability) && !i.is(Op::Extension))
             .unwrap_or(module.instructions.len());
-        let call_at = self.call_place()?;
+        let call_at = call_place(module, self.entry.function)?;
         let void = self.emitter.void();
         self.emitter.check_bound()?;
         let mut words = module.header.to_vec();
@@ -744,36 +774,6 @@ impl<'a> Rewrite<'a> {
             types.insert(function, self.emitter.function_type(&signature));
         }
         types
-    }
-
-    /// The index before which the prologue is called: after the variables of the entry's first block.
-    fn call_place(&self) -> Result<usize, Declined> {
-        let instructions = &self.module.instructions;
-        let no_body = Declined::malformed("the entry point has no body", 0);
-        let function = instructions
-            .iter()
-            .position(|i| i.is(Op::Function) && i.operand(1) == self.entry.function)
-            .ok_or_else(|| no_body.clone())?;
-        let label = instructions[function..]
-            .iter()
-            .position(|i| i.is(Op::Label))
-            .ok_or(no_body)?
-            + function;
-        let mut place = label + 1;
-        for (index, instruction) in instructions.iter().enumerate().skip(label + 1) {
-            match Op::from_u32(u32::from(instruction.opcode)) {
-                Some(Op::Variable | Op::UntypedVariableKHR) => place = index + 1,
-                Some(Op::Line | Op::NoLine | Op::ExtInst | Op::Nop) => {}
-                _ => break,
-            }
-        }
-        if place >= instructions.len() {
-            return Err(Declined::malformed(
-                "the entry point's first block does not end",
-                0,
-            ));
-        }
-        Ok(place)
     }
 
     /// Copies one instruction of the module, changed where it must be.

@@ -78,12 +78,15 @@ pub enum Verdict {
 }
 
 /// The result of a proof run, to be kept under the device's stamp.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct FetchProof {
     /// What was tried.
     pub extent: Extent,
     /// One verdict for each format that the device fetches from vertex buffers.
     pub formats: Vec<FormatVerdict>,
+    /// What fetching eight attributes costs here, where the device can be measured: it decides whether dynamic vertex
+    /// input or pulling is tried first.
+    pub cost: Option<FetchCost>,
     /// How long it took.
     pub duration: Duration,
 }
@@ -99,6 +102,19 @@ impl FetchProof {
                 Verdict::Proven { conversion, .. } => Some(conversion),
                 _ => None,
             })
+    }
+
+    /// The ways that need no pipeline for each layout, cheapest first. Without a measurement dynamic vertex input comes
+    /// first.
+    #[must_use]
+    pub fn order(&self) -> [FetchWay; 2] {
+        let cost = |way| self.cost.as_ref().and_then(|cost| cost.of(way));
+        match (cost(FetchWay::Dynamic), cost(FetchWay::Pulled)) {
+            (Some(dynamic), Some(pulled)) if pulled < dynamic => {
+                [FetchWay::Pulled, FetchWay::Dynamic]
+            }
+            _ => [FetchWay::Dynamic, FetchWay::Pulled],
+        }
     }
 
     /// How many formats are proven.
@@ -196,9 +212,19 @@ pub fn prove_fetch(scratch: &Scratch, extent: Extent) -> Result<FetchProof, Prov
             verdict,
         });
     }
+    let vertices = match extent {
+        Extent::Full => 500_000,
+        Extent::Short => 20_000,
+    };
+    let cost = match measure_fetch(scratch, 8, vertices, 3) {
+        Ok(cost) => Some(cost),
+        Err(ProveError::Missing(_) | ProveError::NoTimestamps) => None,
+        Err(error) => return Err(error),
+    };
     Ok(FetchProof {
         extent,
         formats,
+        cost,
         duration: started.elapsed(),
     })
 }

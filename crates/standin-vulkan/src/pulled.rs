@@ -116,7 +116,7 @@ pub fn layout_block(
                 .iter()
                 .find(|attribute| attribute.location == location);
             let Some(attribute) = attribute else {
-                block.set_absent(location, input.scalar == Scalar::Int)?;
+                block.set_absent(location, input.scalar != Scalar::Float)?;
                 continue;
             };
             let format = admitted(input, attribute)?;
