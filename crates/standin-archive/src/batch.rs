@@ -2,7 +2,7 @@
 //! nothing does.
 
 use crate::ledger::{Entry, Tally};
-use crate::payload::{Blob, ModuleKey, checksum};
+use crate::payload::{Blob, ModuleKey, blob_identity, checksum, proof_identity};
 use crate::store::{Archive, ArchiveError, Generation, Identity};
 use rusqlite::{Connection, OptionalExtension, params};
 use standin::key::ExactKey;
@@ -179,8 +179,18 @@ fn apply(store: &Connection, now: i64, change: &Change) -> rusqlite::Result<()> 
             }
         }
         Change::Blob(generation, holds, blob) => {
-            let payload = put_payload(store, b"blob", &blob.to_bytes())?;
+            let bytes = blob.to_bytes();
+            let mut shared = None;
             for placed in holds {
+                let key = placed.identity.key.to_le_bytes();
+                let second = placed.identity.second.to_le_bytes();
+                let covers = blob_identity(generation.scope, &key, &second, &bytes);
+                // Executables with one and the same identity to their blob share it.
+                let payload = match &shared {
+                    Some((identity, payload)) if *identity == covers => *payload,
+                    _ => put_payload(store, &covers, &bytes)?,
+                };
+                shared = Some((covers, payload));
                 put_executable(store, now, *generation, placed, payload)?;
             }
         }
@@ -191,7 +201,7 @@ fn apply(store: &Connection, now: i64, change: &Change) -> rusqlite::Result<()> 
             for identity in identities {
                 update.execute(params![
                     now,
-                    generation.0,
+                    generation.id,
                     identity.key.to_le_bytes(),
                     identity.second.to_le_bytes()
                 ])?;
@@ -200,12 +210,13 @@ fn apply(store: &Connection, now: i64, change: &Change) -> rusqlite::Result<()> 
         Change::Proof(generation, name, verdict) => {
             let old: Option<i64> = store
                 .prepare_cached("SELECT payload FROM proof WHERE generation = ?1 AND name = ?2")?
-                .query_row(params![generation.0, name], |row| row.get(0))
+                .query_row(params![generation.id, name], |row| row.get(0))
                 .optional()?;
-            let payload = put_payload(store, name.as_bytes(), verdict)?;
+            let covers = proof_identity(generation.scope, name.as_bytes());
+            let payload = put_payload(store, &covers, verdict)?;
             store
                 .prepare_cached("INSERT OR REPLACE INTO proof VALUES (?1, ?2, ?3)")?
-                .execute(params![generation.0, name, payload])?;
+                .execute(params![generation.id, name, payload])?;
             if let Some(old) = old {
                 store.execute("DELETE FROM payload WHERE id = ?1", [old])?;
             }
@@ -217,7 +228,7 @@ fn apply(store: &Connection, now: i64, change: &Change) -> rusqlite::Result<()> 
             store
                 .prepare_cached("INSERT OR REPLACE INTO list VALUES (?1, ?2, ?3, ?4)")?
                 .execute(params![
-                    generation.0,
+                    generation.id,
                     mode,
                     digest.to_le_bytes(),
                     tally.to_bytes()
@@ -226,7 +237,7 @@ fn apply(store: &Connection, now: i64, change: &Change) -> rusqlite::Result<()> 
         Change::Complete(generation) => {
             store.execute(
                 "UPDATE generation SET complete = 1 WHERE id = ?1",
-                [generation.0],
+                [generation.id],
             )?;
         }
     }
@@ -246,12 +257,12 @@ fn put_executable(
         .prepare_cached(
             "SELECT payload FROM executable WHERE generation = ?1 AND key = ?2 AND second = ?3",
         )?
-        .query_row(params![generation.0, key, second], |row| row.get(0))
+        .query_row(params![generation.id, key, second], |row| row.get(0))
         .optional()?;
     let cost = i64::try_from(placed.cost.as_micros()).unwrap_or(i64::MAX);
     store
         .prepare_cached("INSERT OR REPLACE INTO executable VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
-        .execute(params![generation.0, key, second, payload, cost, now])?;
+        .execute(params![generation.id, key, second, payload, cost, now])?;
     // A payload goes with the last executable that it holds.
     if let Some(old) = old {
         store
@@ -272,8 +283,29 @@ fn put_payload(store: &Connection, identity: &[u8], bytes: &[u8]) -> rusqlite::R
     Ok(store.last_insert_rowid())
 }
 
-/// Drops a payload and whatever refers to it.
+/// Drops a payload and whatever refers to it. What the ledger says of the executables that go
+/// with it goes too, and with that the lists that they may belong to: the ledger never says of
+/// something that it is made when it is not there.
 pub(crate) fn drop_payload(store: &Connection, payload: i64) -> rusqlite::Result<()> {
+    store
+        .prepare_cached(
+            "DELETE FROM list WHERE generation IN
+             (SELECT generation FROM executable WHERE payload = ?1)",
+        )?
+        .execute([payload])?;
+    let mut held = store
+        .prepare_cached("SELECT generation, key, second FROM executable WHERE payload = ?1")?;
+    let mut held = held.query([payload])?;
+    while let Some(row) = held.next()? {
+        let (generation, key, second): (i64, Vec<u8>, Vec<u8>) =
+            (row.get(0)?, row.get(1)?, row.get(2)?);
+        store
+            .prepare_cached(
+                "DELETE FROM ledger
+                 WHERE generation = ?1 AND key = ?2 AND second = ?3 AND state = ?4",
+            )?
+            .execute(params![generation, key, second, crate::ledger::MADE])?;
+    }
     for table in ["module", "recipe", "executable", "proof"] {
         store.execute(
             &format!("DELETE FROM {table} WHERE payload = ?1"),

@@ -104,7 +104,7 @@ impl Archive {
                 )?
                 .query_row(
                     params![
-                        generation.0,
+                        generation.id,
                         mode,
                         identity.key.to_le_bytes(),
                         identity.second.to_le_bytes()
@@ -128,7 +128,7 @@ impl Archive {
                 .prepare_cached(
                     "SELECT tally FROM list WHERE generation = ?1 AND mode = ?2 AND digest = ?3",
                 )?
-                .query_row(params![generation.0, mode, digest.to_le_bytes()], |row| {
+                .query_row(params![generation.id, mode, digest.to_le_bytes()], |row| {
                     row.get::<_, Vec<u8>>(0)
                 })
                 .optional()
@@ -137,10 +137,13 @@ impl Archive {
     }
 }
 
+/// How the state of an executable that was made is kept.
+pub(crate) const MADE: i64 = 1;
+
 fn entry(state: i64, attempts: u32, reason: String) -> Option<Entry> {
     let state = match state {
         0 => State::InFlight,
-        1 => State::Made,
+        MADE => State::Made,
         2 => State::Declined(reason),
         3 => State::Failed(reason),
         _ => return None,
@@ -157,14 +160,14 @@ pub(crate) fn put(
 ) -> rusqlite::Result<()> {
     let (state, reason) = match &entry.state {
         State::InFlight => (0, ""),
-        State::Made => (1, ""),
+        State::Made => (MADE, ""),
         State::Declined(reason) => (2, reason.as_str()),
         State::Failed(reason) => (3, reason.as_str()),
     };
     store
         .prepare_cached("INSERT OR REPLACE INTO ledger VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?
         .execute(params![
-            generation.0,
+            generation.id,
             mode,
             identity.key.to_le_bytes(),
             identity.second.to_le_bytes(),

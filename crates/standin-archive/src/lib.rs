@@ -12,6 +12,7 @@ pub mod incident;
 pub mod ledger;
 pub mod maintain;
 pub mod merge;
+mod opening;
 pub mod payload;
 mod salvage;
 pub mod schema;

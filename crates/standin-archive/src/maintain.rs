@@ -1,10 +1,12 @@
 //! Looking after an archive: verify, prune, compact.
 
 use crate::batch::drop_payload;
-use crate::payload::checksum;
+use crate::payload::{blob_identity, checksum, proof_identity};
 use crate::schema;
-use crate::store::{Access, Archive, ArchiveError, Generation, Mode, at, lock};
+use crate::stamp::Stamp;
+use crate::store::{Archive, ArchiveError, Generation, Mode, at, lock};
 use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Progress of a long piece of work: bytes done, and bytes in all.
@@ -65,8 +67,8 @@ pub enum CompactError {
         /// The archive's database.
         path: PathBuf,
     },
-    /// Another process has the archive open for writing, and would go on in the old file.
-    #[error("archive {} is in use by another process", folder.display())]
+    /// Somebody else has the archive open, and would go on in the old file.
+    #[error("archive {} is in use", folder.display())]
     InUse {
         /// The archive's folder.
         folder: PathBuf,
@@ -104,13 +106,18 @@ impl Archive {
             let mut rows = store.prepare("SELECT id, checksum, bytes FROM payload ORDER BY id")?;
             let mut rows = rows.query([])?;
             let mut reference = store
-                .prepare("SELECT kind, identity FROM temp.referred WHERE payload = ?1 LIMIT 1")?;
+                .prepare(
+                    "SELECT kind, generation, key, second FROM temp.referred WHERE payload = ?1 LIMIT 1",
+                )?;
+            let scopes = scopes(store)?;
             while let Some(row) = rows.next()? {
                 let id: i64 = row.get(0)?;
                 let expected: i64 = row.get(1)?;
                 let bytes = row.get_ref(2)?.as_bytes().unwrap_or_default();
-                let referred: Option<(i64, Vec<u8>)> = reference
-                    .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+                let referred: Option<(i64, i64, Vec<u8>, Vec<u8>)> = reference
+                    .query_row([id], |row| {
+                        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+                    })
                     .optional()?;
                 found.payloads += 1;
                 found.bytes += bytes.len() as u64;
@@ -119,15 +126,22 @@ impl Archive {
                         found.unreferred += 1;
                         bad.push(id);
                     }
-                    Some((kind, identity)) => {
+                    Some((kind, generation, key, second)) => {
                         let what = KINDS[usize::try_from(kind).unwrap_or(0) % KINDS.len()];
-                        let covers = if what == "blob" {
-                            b"blob"
-                        } else {
-                            identity.as_slice()
+                        let scope = scopes.get(&generation).copied();
+                        let covers = match (what, scope) {
+                            ("blob", Some(scope)) => blob_identity(scope, &key, &second, bytes),
+                            ("proof", Some(scope)) => proof_identity(scope, &key),
+                            // Nobody can ask for what no stamp leads to.
+                            ("blob" | "proof", None) => {
+                                found.unreferred += 1;
+                                bad.push(id);
+                                continue;
+                            }
+                            _ => [key.as_slice(), &second].concat(),
                         };
-                        if checksum(covers, bytes) != expected {
-                            found.damaged.push((what, hex(&identity)));
+                        if checksum(&covers, bytes) != expected {
+                            found.damaged.push((what, hex(&key)));
                             bad.push(id);
                         }
                     }
@@ -215,17 +229,16 @@ impl Archive {
     /// # Errors
     /// The archive cannot be written to, or the copy differs. The archive is then as it was.
     pub fn compact(folder: &Path) -> Result<(), CompactError> {
-        let archive = Self::open(folder, Access::ReadWrite)?;
+        let Some(archive) = Self::open_alone(folder)? else {
+            return Err(CompactError::InUse {
+                folder: folder.to_path_buf(),
+            });
+        };
         if archive.mode != Mode::Writable {
             return Err(ArchiveError::NotWritable {
                 path: folder.to_path_buf(),
             }
             .into());
-        }
-        if !archive.try_alone() {
-            return Err(CompactError::InUse {
-                folder: folder.to_path_buf(),
-            });
         }
         let file = folder.join(schema::FILE);
         let copy = folder.join(format!("{}.compacting", schema::FILE));
@@ -261,12 +274,15 @@ impl Archive {
         Ok(())
     }
 
-    /// The generations with their stamps' bytes.
+    /// The generations, in the order they were made.
     pub fn generations(&self) -> Vec<Generation> {
         self.read(|store| {
-            let mut query = store.prepare("SELECT id FROM generation ORDER BY id")?;
-            let rows = query.query_map([], |row| row.get(0).map(Generation))?;
-            rows.collect::<Result<_, _>>().map(Some)
+            let mut generations: Vec<Generation> = scopes(store)?
+                .into_iter()
+                .map(|(id, scope)| Generation { id, scope })
+                .collect();
+            generations.sort_unstable_by_key(|generation| generation.id);
+            Ok(Some(generations))
         })
         .unwrap_or_default()
     }
@@ -279,13 +295,28 @@ const KINDS: [&str; 4] = ["module", "recipe", "blob", "proof"];
 fn prepare_references(store: &Connection) -> rusqlite::Result<()> {
     store.execute_batch(
         "DROP TABLE IF EXISTS temp.referred;
-         CREATE TEMP TABLE referred (payload INTEGER, kind INTEGER, identity BLOB);
-         INSERT INTO temp.referred SELECT payload, 0, key FROM module;
-         INSERT INTO temp.referred SELECT payload, 1, CAST(key || body_hash AS BLOB) FROM recipe;
-         INSERT INTO temp.referred SELECT payload, 2, min(key) FROM executable GROUP BY payload;
-         INSERT INTO temp.referred SELECT payload, 3, CAST(name AS BLOB) FROM proof;
+         CREATE TEMP TABLE referred
+           (payload INTEGER, kind INTEGER, generation INTEGER, key BLOB, second BLOB);
+         INSERT INTO temp.referred SELECT payload, 0, 0, key, x'' FROM module;
+         INSERT INTO temp.referred SELECT payload, 1, 0, key, body_hash FROM recipe;
+         INSERT INTO temp.referred SELECT payload, 2, generation, key, second FROM executable;
+         INSERT INTO temp.referred SELECT payload, 3, generation, CAST(name AS BLOB), x'' FROM proof;
          CREATE INDEX temp.referred_by_payload ON referred (payload);",
     )
+}
+
+/// The hash of every generation's stamp, by the number of its row.
+pub(crate) fn scopes(store: &Connection) -> rusqlite::Result<HashMap<i64, u128>> {
+    let mut query = store.prepare("SELECT id, stamp FROM generation")?;
+    let rows = query.query_map([], |row| {
+        let stamp: Vec<u8> = row.get(1)?;
+        Ok((row.get(0)?, Stamp::from_bytes(&stamp).map(|s| s.scope())))
+    })?;
+    rows.filter_map(|row| match row {
+        Ok((id, scope)) => scope.map(|scope| Ok((id, scope))),
+        Err(error) => Some(Err(error)),
+    })
+    .collect()
 }
 
 fn page_faults(store: &Connection) -> rusqlite::Result<Vec<String>> {
@@ -347,7 +378,7 @@ fn drop_superseded(store: &Connection) -> rusqlite::Result<u64> {
         let rows = query.query_map([], |row| {
             Ok((
                 row.get::<_, i64>(0)?,
-                crate::stamp::Stamp::from_bytes(&row.get::<_, Vec<u8>>(1)?),
+                Stamp::from_bytes(&row.get::<_, Vec<u8>>(1)?),
                 row.get::<_, bool>(2)?,
             ))
         })?;

@@ -1,8 +1,10 @@
 //! Merging archives: copying row by row, with every check looked at.
 
+use crate::ledger::MADE;
 use crate::maintain::Progress;
-use crate::payload::checksum;
+use crate::payload::{blob_identity, checksum, proof_identity};
 use crate::schema;
+use crate::stamp::Stamp;
 use crate::store::{Archive, ArchiveError, Mode, at, lock};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
@@ -47,16 +49,19 @@ impl Archive {
         progress: Progress<'_>,
     ) -> Result<Merged, ArchiveError> {
         let file = into.join(schema::FILE);
-        if file.exists() {
-            return Err(ArchiveError::Exists {
-                path: into.to_path_buf(),
-            });
-        }
+        let exists = || ArchiveError::Exists {
+            path: into.to_path_buf(),
+        };
         let io = |source| ArchiveError::Folder {
             path: into.to_path_buf(),
             source,
         };
         fs::create_dir_all(into).map_err(io)?;
+        // Nobody makes another archive there while this one is built.
+        let _alone = crate::opening::alone(into).ok_or_else(exists)?;
+        if file.exists() {
+            return Err(exists());
+        }
         let building = into.join(format!("{}.merging", schema::FILE));
         if building.exists() {
             fs::remove_file(&building).map_err(io)?;
@@ -77,11 +82,8 @@ impl Archive {
 }
 
 fn build(file: &Path, sources: &[Archive], progress: Progress<'_>) -> rusqlite::Result<Merged> {
-    let store = Connection::open(file)?;
-    store.execute_batch(
-        "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN",
-    )?;
-    store.execute_batch(&schema::creation())?;
+    let store = crate::salvage::blank(file)?;
+    store.execute_batch("BEGIN")?;
     let mut all = Merged::default();
     for source in sources {
         let merged = copy_all(source, &store, progress)?;
@@ -122,13 +124,25 @@ fn copy_all(
     };
     copy.modules()?;
     copy.recipes()?;
-    for (from, into) in copy.generations()? {
-        copy.executables(from, into)?;
-        copy.proofs(from, into)?;
-        copy.ledger(from, into)?;
+    for pair in copy.generations()? {
+        let damaged_before = copy.merged.damaged;
+        copy.executables(pair)?;
+        copy.proofs(pair)?;
+        copy.ledger(pair)?;
+        if copy.merged.damaged == damaged_before {
+            copy.lists(pair)?;
+        }
     }
     progress(total, total);
     Ok(merged)
+}
+
+/// One stamp's generations on both sides.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    from: i64,
+    into: i64,
+    scope: u128,
 }
 
 /// A merge on its way.
@@ -152,7 +166,7 @@ impl Copy<'_> {
             if there {
                 continue;
             }
-            if let Some(payload) = self.payload(row.get(1)?, &key)? {
+            if let Some(payload) = self.payload(row.get(1)?, |_| key.clone())? {
                 self.target
                     .prepare_cached("INSERT INTO module VALUES (?1, ?2)")?
                     .execute(params![key, payload])?;
@@ -181,7 +195,7 @@ impl Copy<'_> {
                 continue;
             }
             let identity = [key.as_slice(), &body_hash].concat();
-            if let Some(payload) = self.payload(row.get(2)?, &identity)? {
+            if let Some(payload) = self.payload(row.get(2)?, |_| identity.clone())? {
                 self.target
                     .prepare_cached("INSERT INTO recipe VALUES (?1, ?2, ?3, ?4)")?
                     .execute(params![key, body_hash, payload, uses])?;
@@ -192,7 +206,7 @@ impl Copy<'_> {
     }
 
     /// The generations of both sides: each of the source's, and the one of the same stamp here.
-    fn generations(&mut self) -> rusqlite::Result<Vec<(i64, i64)>> {
+    fn generations(&mut self) -> rusqlite::Result<Vec<Pair>> {
         let mut query = self
             .source
             .prepare("SELECT id, stamp, complete FROM generation ORDER BY id")?;
@@ -201,6 +215,10 @@ impl Copy<'_> {
         while let Some(row) = rows.next()? {
             let stamp: Vec<u8> = row.get(1)?;
             let complete: bool = row.get(2)?;
+            // What no stamp leads to cannot be asked for.
+            let Some(scope) = Stamp::from_bytes(&stamp).map(|stamp| stamp.scope()) else {
+                continue;
+            };
             self.target.execute(
                 "INSERT INTO generation (stamp, complete) VALUES (?1, ?2)
                  ON CONFLICT (stamp) DO UPDATE SET complete = max(complete, excluded.complete)",
@@ -211,34 +229,33 @@ impl Copy<'_> {
                 [&stamp],
                 |row| row.get(0),
             )?;
-            pairs.push((row.get(0)?, into));
+            pairs.push(Pair {
+                from: row.get(0)?,
+                into,
+                scope,
+            });
         }
         Ok(pairs)
     }
 
-    fn executables(&mut self, from: i64, into: i64) -> rusqlite::Result<()> {
+    fn executables(&mut self, pair: Pair) -> rusqlite::Result<()> {
         let mut query = self.source.prepare(
             "SELECT key, second, payload, cost_us, last_use FROM executable WHERE generation = ?1",
         )?;
-        let mut rows = query.query([from])?;
+        let mut rows = query.query([pair.from])?;
         let mut moved: HashMap<i64, Option<i64>> = HashMap::new();
         while let Some(row) = rows.next()? {
             let key: Vec<u8> = row.get(0)?;
             let second: Vec<u8> = row.get(1)?;
-            let there = self
-                .target
-                .prepare_cached(
-                    "SELECT 1 FROM executable WHERE generation = ?1 AND key = ?2 AND second = ?3",
-                )?
-                .exists(params![into, key, second])?;
-            if there {
+            if self.has(pair, &key, &second)? {
                 continue;
             }
             let old: i64 = row.get(2)?;
             let payload = match moved.get(&old) {
                 Some(payload) => *payload,
                 None => {
-                    let payload = self.payload(old, b"blob")?;
+                    let payload =
+                        self.payload(old, |blob| blob_identity(pair.scope, &key, &second, blob))?;
                     self.merged.blobs += u64::from(payload.is_some());
                     moved.insert(old, payload);
                     payload
@@ -248,7 +265,7 @@ impl Copy<'_> {
                 self.target
                     .prepare_cached("INSERT INTO executable VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
                     .execute(params![
-                        into,
+                        pair.into,
                         key,
                         second,
                         payload,
@@ -260,49 +277,89 @@ impl Copy<'_> {
         Ok(())
     }
 
-    fn proofs(&mut self, from: i64, into: i64) -> rusqlite::Result<()> {
+    /// Whether the target has this executable.
+    fn has(&self, pair: Pair, key: &[u8], second: &[u8]) -> rusqlite::Result<bool> {
+        self.target
+            .prepare_cached(
+                "SELECT 1 FROM executable WHERE generation = ?1 AND key = ?2 AND second = ?3",
+            )?
+            .exists(params![pair.into, key, second])
+    }
+
+    fn proofs(&mut self, pair: Pair) -> rusqlite::Result<()> {
         let mut query = self
             .source
             .prepare("SELECT name, payload FROM proof WHERE generation = ?1")?;
-        let mut rows = query.query([from])?;
+        let mut rows = query.query([pair.from])?;
         while let Some(row) = rows.next()? {
             let name: String = row.get(0)?;
             let there = self
                 .target
                 .prepare_cached("SELECT 1 FROM proof WHERE generation = ?1 AND name = ?2")?
-                .exists(params![into, name])?;
+                .exists(params![pair.into, name])?;
             if there {
                 continue;
             }
-            if let Some(payload) = self.payload(row.get(1)?, name.as_bytes())? {
+            if let Some(payload) =
+                self.payload(row.get(1)?, |_| proof_identity(pair.scope, name.as_bytes()))?
+            {
                 self.target
                     .prepare_cached("INSERT INTO proof VALUES (?1, ?2, ?3)")?
-                    .execute(params![into, name, payload])?;
+                    .execute(params![pair.into, name, payload])?;
             }
+        }
+        Ok(())
+    }
+
+    /// What lists are done, where nothing of their generation was left behind.
+    fn lists(&mut self, pair: Pair) -> rusqlite::Result<()> {
+        let mut query = self
+            .source
+            .prepare("SELECT mode, digest, tally FROM list WHERE generation = ?1")?;
+        let mut rows = query.query([pair.from])?;
+        while let Some(row) = rows.next()? {
+            self.target
+                .prepare_cached("INSERT OR IGNORE INTO list VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![
+                    pair.into,
+                    row.get::<_, String>(0)?,
+                    row.get::<_, Vec<u8>>(1)?,
+                    row.get::<_, Vec<u8>>(2)?
+                ])?;
         }
         Ok(())
     }
 
     /// Of two entries for one executable the one that says it is made stands, else the one with
     /// more attempts.
-    fn ledger(&mut self, from: i64, into: i64) -> rusqlite::Result<()> {
+    fn ledger(&mut self, pair: Pair) -> rusqlite::Result<()> {
+        let mut left_behind = self.source.prepare(
+            "SELECT 1 FROM executable WHERE generation = ?1 AND key = ?2 AND second = ?3",
+        )?;
         let mut query = self.source.prepare(
             "SELECT mode, key, second, state, attempts, reason FROM ledger WHERE generation = ?1",
         )?;
-        let mut rows = query.query([from])?;
+        let mut rows = query.query([pair.from])?;
         while let Some(row) = rows.next()? {
+            let (key, second) = (row.get::<_, Vec<u8>>(1)?, row.get::<_, Vec<u8>>(2)?);
+            if row.get::<_, i64>(3)? == MADE
+                && left_behind.exists(params![pair.from, key, second])?
+                && !self.has(pair, &key, &second)?
+            {
+                continue;
+            }
             let changed = self
                 .target
                 .prepare_cached(
                     "INSERT INTO ledger VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-                     ON CONFLICT (generation, mode, key, second) DO UPDATE
+                     ON CONFLICT (generation, key, second, mode) DO UPDATE
                      SET state = excluded.state, attempts = excluded.attempts,
                          reason = excluded.reason
                      WHERE (excluded.state = 1 AND state != 1)
                         OR (state != 1 AND excluded.attempts > attempts)",
                 )?
                 .execute(params![
-                    into,
+                    pair.into,
                     row.get::<_, String>(0)?,
                     row.get::<_, Vec<u8>>(1)?,
                     row.get::<_, Vec<u8>>(2)?,
@@ -316,7 +373,11 @@ impl Copy<'_> {
     }
 
     /// Copies a payload whose check holds. None where it does not.
-    fn payload(&mut self, id: i64, identity: &[u8]) -> rusqlite::Result<Option<i64>> {
+    fn payload(
+        &mut self,
+        id: i64,
+        identity: impl Fn(&[u8]) -> Vec<u8>,
+    ) -> rusqlite::Result<Option<i64>> {
         let mut query = self
             .source
             .prepare_cached("SELECT checksum, bytes FROM payload WHERE id = ?1")?;
@@ -325,7 +386,7 @@ impl Copy<'_> {
                 let expected: i64 = row.get(0)?;
                 let bytes = row.get_ref(1)?.as_bytes().unwrap_or_default();
                 (self.step)(bytes.len() as u64);
-                if checksum(identity, bytes) != expected {
+                if checksum(&identity(bytes), bytes) != expected {
                     return Ok(None);
                 }
                 let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);

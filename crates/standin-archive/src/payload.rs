@@ -16,6 +16,12 @@ pub struct Binary {
     pub data: Vec<u8>,
 }
 
+/// First byte of the binaries of one pipeline.
+const BINARIES: u8 = 1;
+
+/// First byte of a segment.
+const SEGMENT: u8 = 2;
+
 /// What is kept of compiled pipelines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blob {
@@ -32,7 +38,7 @@ impl Blob {
         match self {
             Self::Segment(data) => {
                 let mut bytes = Vec::with_capacity(1 + data.len());
-                bytes.push(2);
+                bytes.push(SEGMENT);
                 bytes.extend_from_slice(data);
                 bytes
             }
@@ -42,7 +48,7 @@ impl Blob {
                     .map(|b| 8 + b.key.len() + b.data.len())
                     .sum();
                 let mut bytes = Vec::with_capacity(1 + size);
-                bytes.push(1);
+                bytes.push(BINARIES);
                 for binary in binaries {
                     for part in [&binary.key, &binary.data] {
                         // A part of 4 GiB or more cannot be a row of the store either.
@@ -60,8 +66,8 @@ impl Blob {
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (kind, mut rest) = bytes.split_first()?;
-        match kind {
-            1 => {
+        match *kind {
+            BINARIES => {
                 let mut binaries = Vec::new();
                 while !rest.is_empty() {
                     let key = take_part(&mut rest)?;
@@ -70,7 +76,7 @@ impl Blob {
                 }
                 Some(Self::Binaries(binaries))
             }
-            2 => Some(Self::Segment(rest.to_vec())),
+            SEGMENT => Some(Self::Segment(rest.to_vec())),
             _ => None,
         }
     }
@@ -93,6 +99,25 @@ pub fn checksum(identity: &[u8], payload: &[u8]) -> i64 {
     hash.update(&xxh3_64(identity).to_le_bytes());
     hash.update(payload);
     i64::from_le_bytes(hash.digest().to_le_bytes())
+}
+
+/// What the check of an executable's blob covers beside the blob itself: the stamp, and for the
+/// binaries of one pipeline that pipeline too. A row that points at the wrong blob, whatever
+/// damaged it, is then a miss like any other damage and never another pipeline or another
+/// driver's code. A segment serves many executables and is bound to the stamp alone: a driver
+/// looks its pipelines up by keys of its own.
+pub(crate) fn blob_identity(scope: u128, key: &[u8], second: &[u8], blob: &[u8]) -> Vec<u8> {
+    let scope = scope.to_le_bytes();
+    if blob.first() == Some(&BINARIES) {
+        [&scope, key, second].concat()
+    } else {
+        scope.to_vec()
+    }
+}
+
+/// What the check of a proof covers beside its verdict.
+pub(crate) fn proof_identity(scope: u128, name: &[u8]) -> Vec<u8> {
+    [&scope.to_le_bytes(), name].concat()
 }
 
 #[cfg(test)]

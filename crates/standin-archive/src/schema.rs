@@ -15,7 +15,17 @@ pub const LOCK: &str = "archive.lock";
 /// Name of the file that says that the database was found damaged while it was in use.
 pub const MARK: &str = "archive.damaged";
 
-/// The tables. Keys lie apart from payloads: looking up a key that is not there touches no
+/// Name of a database that is being made to take a damaged one's place.
+pub(crate) const REBUILDING: &str = "archive.sqlite.rebuilding";
+
+/// Name that a damaged database is moved to. The one before it goes.
+pub const ASIDE: &str = "damaged.sqlite";
+
+/// Bytes of a page.
+pub(crate) const PAGE: usize = 8192;
+
+/// The tables, and last the index: SQLite keeps this order in whatever it makes of them, so that
+/// each has its root at the same page in every archive (see `salvage`). Keys lie apart from payloads: looking up a key that is not there touches no
 /// page of a payload.
 pub const TABLES: &str = "\
 CREATE TABLE module (
@@ -43,7 +53,6 @@ CREATE TABLE executable (
   last_use INTEGER NOT NULL,
   PRIMARY KEY (generation, key, second)
 ) WITHOUT ROWID;
-CREATE INDEX executable_by_payload ON executable (payload);
 CREATE TABLE ledger (
   generation INTEGER NOT NULL,
   mode TEXT NOT NULL,
@@ -52,7 +61,7 @@ CREATE TABLE ledger (
   state INTEGER NOT NULL,
   attempts INTEGER NOT NULL,
   reason TEXT NOT NULL,
-  PRIMARY KEY (generation, mode, key, second)
+  PRIMARY KEY (generation, key, second, mode)
 ) WITHOUT ROWID;
 CREATE TABLE list (
   generation INTEGER NOT NULL,
@@ -76,8 +85,17 @@ CREATE TABLE payload (
   size INTEGER NOT NULL,
   bytes BLOB NOT NULL
 );
+CREATE INDEX executable_by_payload ON executable (payload);
 INSERT INTO clock VALUES (1);
 ";
+
+/// The definitions as SQLite keeps them, each with its root page: the schema takes the first page,
+/// and each table, each index and the one implied by `UNIQUE` the next.
+pub(crate) fn definitions() -> impl Iterator<Item = &'static str> {
+    TABLES
+        .split(";\n")
+        .filter(|statement| statement.starts_with("CREATE"))
+}
 
 /// What makes an empty database an archive.
 pub(crate) fn creation() -> String {
@@ -92,7 +110,8 @@ mod tests {
         assert!(page.contains(super::TABLES));
         assert!(page.contains(&format!("version {}\n", super::VERSION)));
         assert!(page.contains(&format!("{:#x}", super::APPLICATION_ID)));
-        for file in [super::FILE, super::LOCK, super::MARK] {
+        assert!(page.contains(&format!("page size {},", super::PAGE)));
+        for file in [super::FILE, super::LOCK, super::MARK, super::ASIDE] {
             assert!(page.contains(&format!("`{file}`")), "{file}");
         }
     }

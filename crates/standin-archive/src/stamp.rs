@@ -60,6 +60,12 @@ impl Stamp {
         bytes
     }
 
+    /// The hash that binds blobs to this stamp.
+    #[must_use]
+    pub(crate) fn scope(&self) -> u128 {
+        xxhash_rust::xxh3::xxh3_128(&self.to_bytes())
+    }
+
     /// Reads the canonical bytes, or none where they are not a stamp's.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {

@@ -1,15 +1,15 @@
-//! The archive: opening it, and finding things in it.
+//! The archive: finding things in it, and changing it.
 
 use crate::incident::Incident;
-use crate::payload::{Blob, ModuleKey, checksum};
+use crate::opening::{Opened, Presence, is_damage};
+use crate::payload::{Blob, ModuleKey, blob_identity, checksum, proof_identity};
 use crate::schema;
 use crate::stamp::Stamp;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use standin::key::{ExactKey, ExecutableKey};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Duration;
 
 /// What an archive is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,12 @@ impl Identity {
 
 /// The blobs of one stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Generation(pub(crate) i64);
+pub struct Generation {
+    /// Number of its row.
+    pub(crate) id: i64,
+    /// The stamp's hash, which the checks of its blobs cover.
+    pub(crate) scope: u128,
+}
 
 /// What this opening may do with the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,9 +98,9 @@ pub struct Archive {
     pub(crate) folder: PathBuf,
     pub(crate) mode: Mode,
     pub(crate) connection: Mutex<Connection>,
-    /// Held shared as long as this opening may write: who replaces the database's file takes it
-    /// alone.
-    presence: Option<File>,
+    /// Tells whoever wants to replace the database's file that it is open. Dropped after the
+    /// connection.
+    _presence: Option<Presence>,
     incidents: Mutex<Vec<Incident>>,
 }
 
@@ -108,7 +113,6 @@ impl Archive {
     /// archive is moved aside and rebuilt, one of a later version is left alone.
     pub fn open(folder: &Path, access: Access) -> Result<Self, ArchiveError> {
         let mut incidents = Vec::new();
-        let file = folder.join(schema::FILE);
         if access == Access::ReadWrite {
             let made = std::fs::create_dir_all(folder);
             if let (Err(source), false) = (made, folder.is_dir()) {
@@ -118,64 +122,27 @@ impl Archive {
                 });
             }
         }
-        let mut presence = match access {
-            Access::ReadWrite => presence(folder),
-            Access::ReadOnly => None,
-        };
-        if let Some(file) = &presence {
-            file.lock_shared().map_err(io_at(folder))?;
-        }
-        let mark = folder.join(schema::MARK);
-        let mut opened = if mark.exists() {
-            Err(damage("it was found damaged while it was in use"))
-        } else {
-            connect(&file, access, &mut incidents)
-        };
-        if opened.as_ref().is_err_and(is_damage)
-            && let Some(held) = presence.take()
-        {
-            // Alone, or another process has it open and will have to live with it; the next
-            // opening tries again.
-            held.unlock().map_err(io_at(folder))?;
-            if held.try_lock().is_ok() {
-                // Another process may have mended it meanwhile.
-                if !mark.exists() {
-                    opened = connect(&file, access, &mut incidents);
-                }
-                if let Err(error) = &opened
-                    && is_damage(error)
-                {
-                    crate::salvage::rebuild(folder, error, &mut incidents)?;
-                    if mark.exists() {
-                        std::fs::remove_file(&mark).map_err(io_at(&mark))?;
-                    }
-                    opened = connect(&file, access, &mut incidents);
-                }
-                held.unlock().map_err(io_at(folder))?;
-            }
-            held.lock_shared().map_err(io_at(folder))?;
-            presence = Some(held);
-        }
-        let (connection, mode) = match opened {
-            Ok(opened) => opened,
-            Err(error) if is_damage(&error) => {
-                incidents.push(Incident::Unreadable {
-                    reason: error.to_string(),
-                });
-                (
-                    Connection::open_in_memory().map_err(at(folder))?,
-                    Mode::Closed,
-                )
-            }
-            Err(error) => return Err(at(folder)(error)),
-        };
-        Ok(Self {
+        let opened = crate::opening::open(folder, access, &mut incidents)?;
+        Ok(Self::of(folder, opened, incidents))
+    }
+
+    /// Opens the archive where nobody else has it open, and keeps everybody else out until it
+    /// is dropped. None where somebody has it open.
+    pub(crate) fn open_alone(folder: &Path) -> Result<Option<Self>, ArchiveError> {
+        let mut incidents = Vec::new();
+        let opened = crate::opening::open_alone(folder, &mut incidents)?;
+        Ok(opened.map(|opened| Self::of(folder, opened, incidents)))
+    }
+
+    fn of(folder: &Path, opened: Opened, incidents: Vec<Incident>) -> Self {
+        let (presence, connection, mode) = opened;
+        Self {
             folder: folder.to_path_buf(),
             mode,
             connection: Mutex::new(connection),
-            presence,
+            _presence: presence,
             incidents: Mutex::new(incidents),
-        })
+        }
     }
 
     /// Removes an archive: the documented reset. Nothing else in the folder is touched.
@@ -183,12 +150,11 @@ impl Archive {
     /// # Errors
     /// A file of the archive cannot be removed.
     pub fn reset(folder: &Path) -> Result<(), ArchiveError> {
-        let names = ["", "-wal", "-shm"].map(|suffix| format!("{}{suffix}", schema::FILE));
-        for name in names
+        let databases = [schema::FILE, schema::ASIDE, schema::REBUILDING];
+        let names = databases
             .iter()
-            .map(String::as_str)
-            .chain([schema::LOCK, schema::MARK])
-        {
+            .flat_map(|name| ["", "-wal", "-shm"].map(|suffix| format!("{name}{suffix}")));
+        for name in names.chain([schema::LOCK, schema::MARK].map(str::to_owned)) {
             let file = folder.join(name);
             match std::fs::remove_file(&file) {
                 Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
@@ -198,14 +164,6 @@ impl Archive {
             }
         }
         Ok(())
-    }
-
-    /// Waits for nobody: true where no other opening may write any more, until this one is
-    /// dropped.
-    pub(crate) fn try_alone(&self) -> bool {
-        self.presence
-            .as_ref()
-            .is_some_and(|file| file.unlock().is_ok() && file.try_lock().is_ok())
     }
 
     /// The archive's folder.
@@ -230,7 +188,10 @@ impl Archive {
         self.read(|store| {
             store
                 .prepare_cached("SELECT id FROM generation WHERE stamp = ?1")?
-                .query_row([stamp.to_bytes()], |row| row.get(0).map(Generation))
+                .query_row([stamp.to_bytes()], |row| {
+                    let scope = stamp.scope();
+                    row.get(0).map(|id| Generation { id, scope })
+                })
                 .optional()
         })
     }
@@ -251,7 +212,10 @@ impl Archive {
             store.query_row(
                 "SELECT id FROM generation WHERE stamp = ?1",
                 [stamp.to_bytes()],
-                |row| row.get(0).map(Generation),
+                |row| {
+                    let scope = stamp.scope();
+                    row.get(0).map(|id| Generation { id, scope })
+                },
             )
         })
     }
@@ -265,7 +229,7 @@ impl Archive {
                 .query_row([identity], |row| row.get(0))
                 .optional()
         })?;
-        self.payload("module", &identity, payload)
+        self.payload("module", &identity, payload, |_| identity.to_vec())
     }
 
     /// The bodies of all recipes with this key: one, or more where keys collide.
@@ -281,7 +245,7 @@ impl Archive {
             .flatten()
             .filter_map(|(body_hash, payload)| {
                 let identity = [key.to_le_bytes().as_slice(), &body_hash].concat();
-                self.payload("recipe", &identity, payload)
+                self.payload("recipe", &key.to_le_bytes(), payload, |_| identity.clone())
             })
             .collect()
     }
@@ -299,6 +263,21 @@ impl Archive {
         .unwrap_or_default()
     }
 
+    /// How often each recipe was used, as far as that was counted: the sum where keys collide.
+    pub fn recipe_uses(&self) -> Vec<(ExactKey, u64)> {
+        self.read(|store| {
+            let mut query =
+                store.prepare_cached("SELECT key, sum(uses) FROM recipe GROUP BY key")?;
+            let rows = query.query_map([], |row| {
+                let uses: i64 = row.get(1)?;
+                let key = ExactKey::from_le_bytes(row.get(0)?);
+                Ok((key, u64::try_from(uses).unwrap_or(0)))
+            })?;
+            rows.collect::<Result<_, _>>().map(Some)
+        })
+        .unwrap_or_default()
+    }
+
     /// Whether a blob is kept for an executable. Reads no payload and changes nothing.
     pub fn has_blob(&self, generation: Generation, identity: Identity) -> bool {
         self.payload_of(generation, identity).is_some()
@@ -307,8 +286,10 @@ impl Archive {
     /// The blob of an executable. A damaged one is dropped and is a miss.
     pub fn find_blob(&self, generation: Generation, identity: Identity) -> Option<Blob> {
         let payload = self.payload_of(generation, identity)?;
-        // A segment serves many executables, so its payload carries no one's identity.
-        let bytes = self.payload("blob", b"blob", payload)?;
+        let (key, second) = (identity.key.to_le_bytes(), identity.second.to_le_bytes());
+        let bytes = self.payload("blob", &key, payload, |blob| {
+            blob_identity(generation.scope, &key, &second, blob)
+        })?;
         Blob::from_bytes(&bytes)
     }
 
@@ -321,7 +302,7 @@ impl Archive {
                 )?
                 .query_row(
                     params![
-                        generation.0,
+                        generation.id,
                         identity.key.to_le_bytes(),
                         identity.second.to_le_bytes()
                     ],
@@ -336,14 +317,23 @@ impl Archive {
         let payload = self.read(|store| {
             store
                 .prepare_cached("SELECT payload FROM proof WHERE generation = ?1 AND name = ?2")?
-                .query_row(params![generation.0, name], |row| row.get(0))
+                .query_row(params![generation.id, name], |row| row.get(0))
                 .optional()
         })?;
-        self.payload("proof", name.as_bytes(), payload)
+        self.payload("proof", name.as_bytes(), payload, |_| {
+            proof_identity(generation.scope, name.as_bytes())
+        })
     }
 
-    /// Reads a payload and compares its check. A damaged one is dropped with what refers to it.
-    fn payload(&self, what: &'static str, identity: &[u8], id: i64) -> Option<Vec<u8>> {
+    /// Reads a payload and compares its check, which covers what `identity` says. A damaged one
+    /// is dropped with what refers to it.
+    fn payload(
+        &self,
+        what: &'static str,
+        key: &[u8],
+        id: i64,
+        identity: impl FnOnce(&[u8]) -> Vec<u8>,
+    ) -> Option<Vec<u8>> {
         let (expected, bytes): (i64, Vec<u8>) = self.read(|store| {
             store
                 .prepare_cached("SELECT checksum, bytes FROM payload WHERE id = ?1")?
@@ -354,12 +344,12 @@ impl Archive {
                 })
                 .optional()
         })?;
-        if checksum(identity, &bytes) == expected {
+        if checksum(&identity(&bytes), &bytes) == expected {
             return Some(bytes);
         }
         self.report(Incident::Damaged {
             what,
-            key: identity.iter().map(|byte| format!("{byte:02x}")).collect(),
+            key: key.iter().map(|byte| format!("{byte:02x}")).collect(),
         });
         if self.is_writable() {
             // Where it cannot be dropped now it stays a miss, and is dropped another time.
@@ -425,18 +415,7 @@ impl Archive {
     }
 }
 
-/// The file by which openings that may write know of each other. Where it cannot be made,
-/// nothing can be written either.
-fn presence(folder: &Path) -> Option<File> {
-    File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(folder.join(schema::LOCK))
-        .ok()
-}
-
-fn io_at(folder: &Path) -> impl FnOnce(std::io::Error) -> ArchiveError {
+pub(crate) fn io_at(folder: &Path) -> impl FnOnce(std::io::Error) -> ArchiveError {
     let path = folder.to_path_buf();
     move |source| ArchiveError::Folder { path, source }
 }
@@ -452,140 +431,4 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 pub(crate) fn at(folder: &Path) -> impl FnOnce(rusqlite::Error) -> ArchiveError {
     let path = folder.to_path_buf();
     move |source| ArchiveError::Store { path, source }
-}
-
-/// Whether the file itself is at fault.
-pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-    matches!(
-        error.sqlite_error_code(),
-        Some(DatabaseCorrupt | NotADatabase)
-    )
-}
-
-/// How long a writer waits for its turn.
-const TURN: Duration = Duration::from_secs(60);
-
-pub(crate) fn connect(
-    file: &Path,
-    access: Access,
-    incidents: &mut Vec<Incident>,
-) -> rusqlite::Result<(Connection, Mode)> {
-    let absent = !file.exists();
-    if access == Access::ReadOnly && absent {
-        return Ok((Connection::open_in_memory()?, Mode::Closed));
-    }
-    not_another_file(file)?;
-    let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let writable = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let readable = flags | OpenFlags::SQLITE_OPEN_READ_ONLY;
-    let mut mode = match access {
-        Access::ReadWrite => Mode::Writable,
-        Access::ReadOnly => Mode::Readable,
-    };
-    let mut connection = match mode {
-        Mode::Writable => Connection::open_with_flags(file, writable),
-        _ => Connection::open_with_flags(file, readable),
-    }?;
-    connection.busy_timeout(TURN)?;
-    if mode == Mode::Writable
-        && let Err(error) = prepare(&connection)
-    {
-        use rusqlite::ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
-        let refused = matches!(
-            error.sqlite_error_code(),
-            Some(CannotOpen | PermissionDenied | ReadOnly)
-        );
-        if !refused {
-            return Err(error);
-        }
-        incidents.push(Incident::ReadOnly {
-            reason: error.to_string(),
-        });
-        if absent {
-            return Ok((Connection::open_in_memory()?, Mode::Closed));
-        }
-        connection = open_unwritable(file, readable)?;
-        mode = Mode::Readable;
-    }
-    let version: i64 = match connection.query_row("PRAGMA user_version", [], |row| row.get(0)) {
-        Err(error) if mode == Mode::Readable && !is_damage(&error) => {
-            connection = open_unwritable(file, readable)?;
-            connection.query_row("PRAGMA user_version", [], |row| row.get(0))?
-        }
-        other => other?,
-    };
-    if version > schema::VERSION {
-        incidents.push(Incident::FromTheFuture { version });
-        return Ok((connection, Mode::Closed));
-    }
-    if version < schema::VERSION {
-        // Only reached for reading: whoever writes has made the tables above.
-        return Ok((connection, Mode::Closed));
-    }
-    Ok((connection, mode))
-}
-
-/// SQLite would take a file that is too short to be a database for an empty one, and write over
-/// it. Whatever it was, it is moved aside like any other damaged file.
-fn not_another_file(file: &Path) -> rusqlite::Result<()> {
-    use std::io::Read;
-    const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-    let mut start = Vec::with_capacity(MAGIC.len());
-    let read =
-        File::open(file).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
-    if read.is_err() || start.is_empty() || start == MAGIC {
-        return Ok(());
-    }
-    Err(damage("the file is not a database"))
-}
-
-fn damage(reason: &str) -> rusqlite::Error {
-    rusqlite::Error::SqliteFailure(
-        rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB),
-        Some(reason.to_owned()),
-    )
-}
-
-/// Opens a database in a place where not even its shared-memory file can be made. Nobody can
-/// write there, so it cannot change while it is read.
-fn open_unwritable(file: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
-    let path = file.to_string_lossy();
-    let escaped = path
-        .replace('%', "%25")
-        .replace('?', "%3f")
-        .replace('#', "%23");
-    Connection::open_with_flags(
-        format!("file:{escaped}?immutable=1"),
-        flags | OpenFlags::SQLITE_OPEN_URI,
-    )
-}
-
-fn prepare(connection: &Connection) -> rusqlite::Result<()> {
-    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    if version == schema::VERSION {
-        // A commit that was acknowledged survives a power cut.
-        return connection.execute_batch("PRAGMA synchronous = FULL");
-    }
-    if version > schema::VERSION {
-        return Ok(());
-    }
-    connection.execute_batch(
-        "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;",
-    )?;
-    // Another process may be making the tables too: whoever comes second finds them.
-    connection.execute_batch("BEGIN IMMEDIATE")?;
-    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    let made = if version == 0 {
-        connection.execute_batch(&schema::creation())
-    } else {
-        Ok(())
-    };
-    match made {
-        Ok(()) => connection.execute_batch("COMMIT"),
-        Err(error) => {
-            connection.execute_batch("ROLLBACK")?;
-            Err(error)
-        }
-    }
 }

@@ -154,6 +154,12 @@ impl Device {
             extensions.remove(extensions::PIPELINE_BINARY);
         }
         let enabled = enabled_features(&capabilities.features, settings);
+        // The extension promises both features (VUID-VkDeviceCreateInfo-ppEnabledExtensionNames-02835).
+        if !enabled.has(Feature::ShaderOutputViewportIndex)
+            || !enabled.has(Feature::ShaderOutputLayer)
+        {
+            extensions.remove(ash::ext::shader_viewport_index_layer::NAME);
+        }
         let mut structures = Structures::known(version, &extensions);
         structures.write(&enabled);
         // What has no structure on this device is not enabled; what is core has no bit to set.

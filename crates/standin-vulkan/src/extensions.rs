@@ -68,7 +68,7 @@ pub const PIPELINE_BINARY: &CStr = c"VK_KHR_pipeline_binary";
 
 /// What is enabled where it is there: what captures use, and what the routes are made of. Left out
 /// are extensions that exclude another (`VK_EXT_buffer_device_address`, `VK_NV_shading_rate_image`),
-/// that need a display or another program, or whose features change what a pipeline compiles to.
+/// that need another program, or whose features change what a pipeline compiles to.
 const WANTED: &[&CStr] = &[
     PIPELINE_BINARY,
     ash::khr::acceleration_structure::NAME,
@@ -104,6 +104,8 @@ const WANTED: &[&CStr] = &[
     ash::khr::shader_subgroup_rotate::NAME,
     ash::khr::shader_subgroup_uniform_control_flow::NAME,
     ash::khr::shader_terminate_invocation::NAME,
+    // Captures of programs with a window have render passes that end in the present layout.
+    ash::khr::swapchain::NAME,
     ash::khr::synchronization2::NAME,
     ash::khr::vertex_attribute_divisor::NAME,
     ash::khr::workgroup_memory_explicit_layout::NAME,

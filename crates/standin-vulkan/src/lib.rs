@@ -24,6 +24,8 @@ pub mod instance;
 mod layouts;
 pub mod objects;
 mod passes;
+pub mod prove;
+pub mod pulled;
 pub mod scratch;
 mod spirv;
 pub mod stamp;

@@ -99,11 +99,50 @@ pub(crate) fn render_pass(
     for dependency in &recipe.dependencies {
         check_dependency(device, recipe, dependency)?;
     }
-    let owned = RenderPassCreateInfo::new(recipe);
+    let complete = with_input_aspects(recipe);
+    let owned = RenderPassCreateInfo::new(complete.as_ref().unwrap_or(recipe));
     // SAFETY: every index, format and operation was checked, and what the create-info points to
     // lives in `owned`.
     unsafe { device.raw().create_render_pass2(&owned.info(), None) }
         .map_err(failed("vkCreateRenderPass2"))
+}
+
+/// The recipe with the aspects of its input attachments, if one lacks them: a render pass of version 1
+/// need not name any and then means all that the format has, while version 2 must name them.
+fn with_input_aspects(recipe: &RenderPassRecipe) -> Option<RenderPassRecipe> {
+    let lacks = |reference: &AttachmentReference| {
+        reference.attachment != vk::ATTACHMENT_UNUSED && reference.aspect_mask.is_empty()
+    };
+    let any = recipe
+        .subpasses
+        .iter()
+        .flat_map(|subpass| &subpass.input_attachments)
+        .any(lacks);
+    any.then(|| {
+        let mut complete = recipe.clone();
+        for subpass in &mut complete.subpasses {
+            for reference in subpass.input_attachments.iter_mut().filter(|r| lacks(r)) {
+                if let Some(attachment) = recipe.attachments.get(reference.attachment as usize) {
+                    reference.aspect_mask = aspects(attachment.format);
+                }
+            }
+        }
+        complete
+    })
+}
+
+fn aspects(format: vk::Format) -> vk::ImageAspectFlags {
+    let mut aspects = vk::ImageAspectFlags::empty();
+    if has_depth(format) {
+        aspects |= vk::ImageAspectFlags::DEPTH;
+    }
+    if has_stencil(format) {
+        aspects |= vk::ImageAspectFlags::STENCIL;
+    }
+    if aspects.is_empty() {
+        aspects = vk::ImageAspectFlags::COLOR;
+    }
+    aspects
 }
 
 fn check_dependency(

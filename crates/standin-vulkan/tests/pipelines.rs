@@ -7,7 +7,9 @@
 
 mod support;
 
+use standin_recipe::output::Target;
 use standin_recipe::pipeline::{Parts, PipelineFlags};
+use standin_recipe::render_pass::AttachmentReference;
 use standin_recipe::{GraphicsRecipe, Recipe};
 use standin_vulkan::ash::vk;
 use standin_vulkan::build::{BuildError, Builder};
@@ -97,6 +99,28 @@ fn every_kind_of_pipeline_is_made() {
             .unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_ne!(built.pipeline.raw(), vk::Pipeline::null(), "{name}");
     }
+    test.assert_valid();
+}
+
+#[test]
+fn input_attachments_of_version_1_and_present_layouts_are_valid() {
+    let Some(test) = TestDevice::from_environment(&DeviceSettings::default()) else {
+        return;
+    };
+    let mut recipe = recipes::in_render_pass();
+    let Target::RenderPass { pass, .. } = &mut recipe.target else {
+        panic!("a render pass");
+    };
+    let pass = Arc::make_mut(pass);
+    // As a window's program and an old capture have them: no aspects are named.
+    pass.attachments[0].final_layout = vk::ImageLayout::PRESENT_SRC_KHR;
+    pass.subpasses[0].input_attachments = vec![AttachmentReference {
+        attachment: 0,
+        layout: vk::ImageLayout::GENERAL,
+        ..AttachmentReference::default()
+    }];
+    pass.subpasses[0].color_attachments[0].layout = vk::ImageLayout::GENERAL;
+    builder(&test).build(&recipe.into()).unwrap();
     test.assert_valid();
 }
 

@@ -2,8 +2,7 @@
 //! `cargo bench -p standin --bench instructions`. Ends with an error when one is exceeded.
 //!
 //! The program runs itself under cachegrind twice, with one and with two million selections; the
-//! difference is what a selection takes, less what the same loop takes that makes the epochs and
-//! passes an answer on without selecting it.
+//! difference is what a selection takes, less what the same loop takes that only makes the epochs.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -22,7 +21,7 @@ use stage::{RECIPES, all_exact, all_pending, epochs, shuffled, unbounded};
 const BOUNDS: [(&str, f64); 3] = [
     ("unchanged", 20.0),
     ("stand-in, promotion pending", 20.0),
-    ("reselect, exact adopted, random", 80.0),
+    ("reselect, exact adopted, random", 85.0),
 ];
 
 /// The number of the case that is the loop alone.
@@ -111,19 +110,17 @@ fn run(case: usize, count: u64) {
             let frame = runtime.begin_frame();
             let mut stream = frame.stream(0);
             let mut at = 0;
-            for draw in 0..count {
+            for draw in 0..count as u32 {
                 at = (at + 1) % RECIPES;
                 black_box(stream.select(epochs(draw + 1), || order[at]));
             }
         }
         _ => {
-            let (mut runtime, ids) = all_exact(unbounded());
-            let frame = runtime.begin_frame();
-            let choice = frame.stream(0).select(epochs(1), || ids[0]);
+            let setup = all_exact(unbounded());
             for _ in 0..count {
                 black_box(black_box(epochs(1)));
-                black_box(choice);
             }
+            drop(setup);
         }
     }
 }

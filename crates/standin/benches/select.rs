@@ -63,7 +63,14 @@ fn traced(on: bool) -> Settings {
     }
 }
 
-#[divan::bench(args = [false, true])]
+/// What the loop around a selection takes: to be taken off the others.
+#[divan::bench(sample_size = 16_384)]
+fn a0_nothing(bencher: Bencher) {
+    let now = epochs(1);
+    bencher.bench_local(|| black_box(now));
+}
+
+#[divan::bench(args = [false, true], sample_size = 16_384)]
 fn a1_unchanged_traced(bencher: Bencher, trace: bool) {
     let (mut runtime, ids) = all_exact(traced(trace));
     let frame = runtime.begin_frame();
@@ -72,13 +79,13 @@ fn a1_unchanged_traced(bencher: Bencher, trace: bool) {
     bencher.bench_local(|| stream.select(black_box(now), || ids[0]));
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = 16_384)]
 fn a2_unchanged_the_usual_way(bencher: Bencher) {
     let (map, states) = usual();
     bencher.bench_local(|| map.get(&xxh3_64(black_box(&states[0]))).copied());
 }
 
-#[divan::bench(args = [false, true])]
+#[divan::bench(args = [false, true], sample_size = 16_384)]
 fn b1_stable_stand_in_traced(bencher: Bencher, trace: bool) {
     let (mut runtime, ids) = all_pending(traced(trace), 64);
     let frame = runtime.begin_frame();
@@ -88,45 +95,45 @@ fn b1_stable_stand_in_traced(bencher: Bencher, trace: bool) {
 }
 
 /// The state changes at each draw, and each is a stand-in whose promotion is pending.
-#[divan::bench(args = [false, true])]
+#[divan::bench(args = [false, true], sample_size = 16_384)]
 fn b2_reselect_stand_in_traced(bencher: Bencher, trace: bool) {
     let (mut runtime, ids) = all_pending(traced(trace), 64);
     let frame = runtime.begin_frame();
     let mut stream = frame.stream(0);
-    let mut draw = 1_usize;
+    let mut draw = 1_u32;
     bencher.bench_local(|| {
-        draw += 1;
-        stream.select(epochs(draw as u64), || ids[draw % 64])
+        draw = draw.wrapping_add(1);
+        stream.select(epochs(draw), || ids[draw as usize % 64])
     });
 }
 
 /// The guest keeps the id beside its state: recipes in the order of their registration.
-#[divan::bench(args = [false, true])]
+#[divan::bench(args = [false, true], sample_size = 16_384)]
 fn c1_reselect_by_id_traced(bencher: Bencher, trace: bool) {
     let (mut runtime, ids) = all_exact(traced(trace));
     let frame = runtime.begin_frame();
     let mut stream = frame.stream(0);
-    let mut draw = 0_usize;
+    let mut draw = 0_u32;
     bencher.bench_local(|| {
-        draw += 1;
-        stream.select(epochs(draw as u64), || ids[draw % RECIPES])
+        draw = draw.wrapping_add(1);
+        stream.select(epochs(draw), || ids[draw as usize % RECIPES])
     });
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = 16_384)]
 fn c2_reselect_by_id_random(bencher: Bencher) {
     let (mut runtime, ids) = all_exact(unbounded());
     let order: Vec<_> = shuffled(RECIPES).into_iter().map(|n| ids[n]).collect();
     let frame = runtime.begin_frame();
     let mut stream = frame.stream(0);
-    let mut draw = 0_usize;
+    let mut draw = 0_u32;
     bencher.bench_local(|| {
-        draw += 1;
-        stream.select(epochs(draw as u64), || order[draw % RECIPES])
+        draw = draw.wrapping_add(1);
+        stream.select(epochs(draw), || order[draw as usize % RECIPES])
     });
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = 16_384)]
 fn c3_reselect_by_key_random(bencher: Bencher) {
     let (mut runtime, _) = all_exact(unbounded());
     let order: Vec<_> = shuffled(RECIPES)
@@ -135,24 +142,25 @@ fn c3_reselect_by_key_random(bencher: Bencher) {
         .collect();
     let frame = runtime.begin_frame();
     let mut stream = frame.stream(0);
-    let mut draw = 0_usize;
+    let mut draw = 0_u32;
     bencher.bench_local(|| {
-        draw += 1;
+        draw = draw.wrapping_add(1);
         stream.select_key(
-            epochs(draw as u64),
-            || order[draw % RECIPES],
+            epochs(draw),
+            || order[draw as usize % RECIPES],
             || unreachable!("all are registered"),
         )
     });
 }
 
-#[divan::bench]
+#[divan::bench(sample_size = 16_384)]
 fn c4_reselect_the_usual_way_random(bencher: Bencher) {
     let (map, states) = usual();
     let order = shuffled(RECIPES);
-    let mut draw = 0_usize;
+    let mut draw = 0_u32;
     bencher.bench_local(|| {
-        draw += 1;
-        map.get(&xxh3_64(&states[order[draw % RECIPES]])).copied()
+        draw = draw.wrapping_add(1);
+        map.get(&xxh3_64(&states[order[draw as usize % RECIPES]]))
+            .copied()
     });
 }

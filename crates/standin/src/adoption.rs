@@ -10,7 +10,7 @@ use crate::lanes::{Finished, Note, Noted, Target};
 use crate::notice::Notice;
 use crate::promotion::{Moment, Promotion, Status, Verdict};
 use crate::runtime::{Mode, Runtime};
-use crate::slots::{AskOnce, RECENCY_GRAIN};
+use crate::slots::{AskOnce, Both, RECENCY_GRAIN};
 use crate::stats::{Counter, Counters, FrameReport};
 use crate::sync::{Ordering, lock};
 use crate::trace::{Event, Subject};
@@ -112,11 +112,13 @@ impl<B: Backend> Runtime<B> {
             Target::Pipeline(index) => self
                 .slots
                 .get_mut(index)
+                .map(|(_, slot)| slot)
                 .filter(|slot| slot.generation == generation)
                 .map(|slot| (&mut slot.promotion, &slot.asked)),
             Target::Family(index) => self
                 .families
                 .get_mut(index)
+                .map(|((), family)| family)
                 .filter(|family| family.generation == generation)
                 .map(|family| (&mut family.promotion, &family.asked)),
         }
@@ -124,15 +126,18 @@ impl<B: Backend> Runtime<B> {
 
     fn subject(&self, target: Target) -> Option<Subject> {
         match target {
-            Target::Pipeline(index) => Some(Subject::Exact(self.slots.get(index)?.key)),
-            Target::Family(index) => Some(Subject::Family(self.families.get(index)?.key)),
+            Target::Pipeline(index) => Some(Subject::Exact(self.slots.get(index)?.1.key)),
+            Target::Family(index) => Some(Subject::Family(self.family(index)?.key)),
         }
     }
 
     fn take_note(&mut self, noted: Noted, moment: Moment) {
         let backoff = self.settings.backoff;
         let shaders_ready = match noted.target {
-            Target::Pipeline(index) => self.slots.get(index).is_some_and(|s| s.shaders.is_some()),
+            Target::Pipeline(index) => self
+                .slots
+                .get(index)
+                .is_some_and(|(_, slot)| slot.shaders.is_some()),
             Target::Family(_) => false,
         };
         let Some((promotion, asked)) = self.record(noted.target, noted.generation) else {
@@ -232,8 +237,8 @@ impl<B: Backend> Runtime<B> {
     /// Makes an executable selectable; gives it back when there is one already.
     fn place(&mut self, target: Target, executable: B::Executable) -> Option<B::Executable> {
         let place = match target {
-            Target::Pipeline(index) => self.slots.get(index).map(|slot| &slot.exact),
-            Target::Family(index) => self.families.get(index).map(|family| &family.executable),
+            Target::Pipeline(index) => self.slots.hot(index).map(|hot| &hot.exact),
+            Target::Family(index) => self.family(index).map(|family| &family.executable),
         };
         match place {
             Some(place) => place.set(executable).err(),
@@ -247,7 +252,7 @@ impl<B: Backend> Runtime<B> {
             return;
         };
         let stamp = self.stamp();
-        if let Some(slot) = self.slots.get_mut(index) {
+        if let Some((_, slot)) = self.slots.get_mut(index) {
             slot.shaders = None;
             // What took so long to build gets its chance to be drawn.
             slot.born = stamp;
@@ -271,8 +276,8 @@ impl<B: Backend> Runtime<B> {
         let there = match target {
             Target::Pipeline(index) => self
                 .slots
-                .get(index)
-                .is_some_and(|s| s.exact.get().is_some()),
+                .hot(index)
+                .is_some_and(|hot| hot.exact.get().is_some()),
             Target::Family(_) => false,
         };
         let Some((promotion, _)) = self.record(target, generation) else {
@@ -285,7 +290,7 @@ impl<B: Backend> Runtime<B> {
         promotion.failed(error.is_permanent(), moment, &backoff);
         let given_up = promotion.status() == Status::FailedPermanent;
         if let Target::Pipeline(index) = target
-            && let Some(slot) = self.slots.get_mut(index)
+            && let Some((_, slot)) = self.slots.get_mut(index)
         {
             slot.shaders = if given_up {
                 None
@@ -294,7 +299,7 @@ impl<B: Backend> Runtime<B> {
             };
         }
         if given_up && error != BuildError::DeviceLost {
-            let name = self.core.backend.name(&completion.recipe);
+            let name = self.core.name(&completion.recipe);
             self.core.notify(|| match completion.want {
                 Want::Exact => Notice::ExactFailed { name, error },
                 Want::StandIn(_) => Notice::StandInFailed { name, error },
@@ -356,7 +361,7 @@ impl<B: Backend> Runtime<B> {
     }
 
     fn keep_within_capacity(&mut self) {
-        if self.len() > self.settings.capacity {
+        if self.len() > self.settings.capacity && self.stamp() >= self.next_eviction {
             self.evict_slots();
         }
         if self.family_count() > self.settings.family_capacity {
@@ -379,8 +384,8 @@ impl<B: Backend> Runtime<B> {
         let mut oldest: Vec<(u64, u32)> = self
             .slots
             .iter()
-            .filter(|(_, slot)| slot.pins.load(Ordering::Relaxed) == 0)
-            .map(|(index, slot)| (slot.last_used(), index))
+            .filter(|(_, _, slot)| slot.pins.load(Ordering::Relaxed) == 0)
+            .map(|(index, hot, slot)| (Both { hot, slot }.last_used(), index))
             .filter(|(last_used, _)| *last_used < idle)
             .collect();
         oldest.sort_unstable();
@@ -396,6 +401,10 @@ impl<B: Backend> Runtime<B> {
             self.remove_slot(index);
             left -= 1;
         }
+        if left > 0 {
+            // More are in use than fit: the marks say nothing new before they are renewed.
+            self.next_eviction = self.stamp() + RECENCY_GRAIN;
+        }
     }
 
     fn evict_families(&mut self) {
@@ -405,8 +414,8 @@ impl<B: Backend> Runtime<B> {
         let mut oldest: Vec<(u64, u32)> = self
             .families
             .iter()
-            .filter(|(_, family)| family.users.load(Ordering::Relaxed) == 0)
-            .map(|(index, family)| (family.touched.load(Ordering::Relaxed), index))
+            .filter(|(_, (), family)| family.users.load(Ordering::Relaxed) == 0)
+            .map(|(index, (), family)| (family.touched.load(Ordering::Relaxed), index))
             .filter(|(touched, _)| *touched < idle)
             .collect();
         oldest.sort_unstable();

@@ -118,6 +118,11 @@ impl<B: Backend> Core<B> {
         }
     }
 
+    /// What a person calls the recipe. Also asked on workers, which must survive it.
+    pub(crate) fn name(&self, recipe: &B::Recipe) -> String {
+        guarded(|| Ok(self.backend.name(recipe))).unwrap_or_else(|error| error.to_string())
+    }
+
     pub(crate) fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Acquire)
     }

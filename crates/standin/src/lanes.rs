@@ -73,7 +73,8 @@ pub(crate) enum Claim<J> {
         taken: Taken<J>,
         existed: bool,
     },
-    /// Another thread builds; the caller counts as waiting until it calls [`Lanes::collect`].
+    /// Another thread builds; the caller counts as waiting until [`Lanes::collect`] gives it
+    /// something, or it calls [`Lanes::stop_waiting`].
     Running(Ticket),
     /// Built and not adopted yet; as above.
     Finished(Ticket),
@@ -431,8 +432,9 @@ impl<J, R> Lanes<J, R> {
         true
     }
 
-    /// Ends a wait. With the result at hand, `publish` may take it out; a build paused between
-    /// rungs is taken over.
+    /// Ends a wait, unless the build runs: it may have been set aside and taken again since it
+    /// was seen to have ended. With the result at hand, `publish` may take it out; a build that is
+    /// set aside between rungs is taken over.
     pub(crate) fn collect<T>(
         &self,
         ticket: Ticket,
@@ -443,14 +445,23 @@ impl<J, R> Lanes<J, R> {
         let Some(entry) = state.entries.get_mut(&ticket) else {
             return Collected::Gone;
         };
+        if matches!(entry.stage, Stage::Running) {
+            return Collected::Running;
+        }
         entry.waiters = entry.waiters.saturating_sub(1);
-        match &mut entry.stage {
-            Stage::Finished(result) => Collected::Result(publish(result)),
-            Stage::Running => Collected::Running,
-            Stage::Queued(_) => match state.take_ahead(ticket) {
-                Some(taken) => Collected::Build(taken),
-                None => Collected::Gone,
-            },
+        if let Stage::Finished(result) = &mut entry.stage {
+            return Collected::Result(publish(result));
+        }
+        match state.take_ahead(ticket) {
+            Some(taken) => Collected::Build(taken),
+            None => Collected::Gone,
+        }
+    }
+
+    /// Ends a wait without its result.
+    pub(crate) fn stop_waiting(&self, ticket: Ticket) {
+        if let Some(entry) = lock(&self.state).entries.get_mut(&ticket) {
+            entry.waiters = entry.waiters.saturating_sub(1);
         }
     }
 
@@ -585,7 +596,7 @@ pub(crate) enum Collected<J, T> {
     Result(T),
     /// The build was between two rungs: the caller runs the rest.
     Build(Taken<J>),
-    /// Still running: the wait reached its limit.
+    /// It runs: the wait goes on.
     Running,
     Gone,
 }

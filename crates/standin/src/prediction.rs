@@ -1,13 +1,41 @@
-//! The speculative way in.
+//! The ways in that no draw takes: asking ahead, and guessing.
 
 use crate::backend::{Backend, Want};
 use crate::key::ExactKey;
 use crate::lanes::{Lane, Request, Submission, Target};
 use crate::runtime::{Mode, Runtime, slot_job};
+use crate::slots::PipelineId;
 use crate::stats::Counter;
 use crate::sync::{Arc, lock};
 
 impl<B: Backend> Runtime<B> {
+    /// Asks for a pipeline that will be needed for certain, on the demand lane: an engine's
+    /// asynchronous creation. Returns at once; the status says how it goes. `false` when
+    /// nothing had to be submitted, or the queue is full: ask again then.
+    pub fn request(&self, id: PipelineId) -> bool {
+        let Some(slot) = self.slot(id) else {
+            return false;
+        };
+        if self.settings.mode == Mode::Off || slot.hot.exact.get().is_some() {
+            return false;
+        }
+        let due = slot.promotion.due(self.frame, || self.core.clock.now());
+        if !due {
+            return false;
+        }
+        let request = Request {
+            lane: Lane::Demand,
+            target: Target::Pipeline(id.index),
+            generation: id.generation,
+        };
+        let (submission, _) = self
+            .core
+            .lanes
+            .submit(request, || slot_job(&self.core, &slot, Want::Exact));
+        lock(&self.counters).add(Counter::Submissions, 1);
+        submission == Submission::Accepted
+    }
+
     /// Guesses, likeliest first, what will be drawn soon. Submits at most
     /// [`per_prediction`](crate::Settings::per_prediction) builds, and only of pipelines whose
     /// draws nothing would cover: those are the ones that would wait. Draws with a stand-in
@@ -43,7 +71,7 @@ impl<B: Backend> Runtime<B> {
             let (submission, reclaimed) = self
                 .core
                 .lanes
-                .submit(request, || slot_job(&self.core, slot, Want::Exact));
+                .submit(request, || slot_job(&self.core, &slot, Want::Exact));
             if let Some(reclaimed) = reclaimed {
                 self.core.discard(reclaimed);
             }

@@ -17,7 +17,7 @@ use crate::key::{ExactKey, FamilyKey};
 use crate::lanes::{Cancelled, LaneCounts, LaneLoad, Lanes, Limits, Target};
 use crate::notice::NoticeSink;
 use crate::promotion::{Backoff, Promotion, Status};
-use crate::slots::{AskOnce, Family, PipelineId, RECENCY_GRAIN, Slot, SlotCandidate};
+use crate::slots::{AskOnce, Both, Family, Hot, PipelineId, RECENCY_GRAIN, Slot, SlotCandidate};
 use crate::stats::{Counter, Counters, FrameReport};
 use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, Mutex, OnceLock, Ordering, lock};
 use crate::table::Table;
@@ -135,7 +135,25 @@ struct Newcomers {
 /// Hands out an executable for every draw.
 ///
 /// One owner has it and changes it between frames; [`Runtime::begin_frame`] lends it to that
-/// frame's recording threads, read-only, for as long as the [`Frame`](crate::Frame) lives:
+/// frame's recording threads, read-only, for as long as the [`Frame`](crate::Frame) lives.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use standin::sim::{Sim, SimRecipe};
+/// # use standin::{Choice, Epochs, Settings, WorkerCounts};
+/// # let sim = Sim::new(WorkerCounts::for_cores(2));
+/// # let recipe = SimRecipe::alone(7);
+/// let mut runtime = sim.runtime(Settings::default());
+/// let id = runtime.register(recipe.key(), Arc::new(recipe.clone()));
+/// let frame = runtime.begin_frame();
+/// let mut stream = frame.stream(0);
+/// match stream.select(Epochs::default(), || id) {
+///     Choice::Draw(selected) => drop(sim.draw(&recipe, selected.executable)),
+///     Choice::Skip(reason) => println!("not drawn: {}", reason.name()),
+/// }
+/// ```
+///
+/// While it lives, nothing changes the tables; the compiler sees to it:
 ///
 /// ```compile_fail,E0502
 /// # fn show<B: standin::Backend>(runtime: &mut standin::Runtime<B>) {
@@ -155,8 +173,8 @@ struct Newcomers {
 pub struct Runtime<B: Backend> {
     pub(crate) core: Arc<Core<B>>,
     pub(crate) settings: Settings,
-    pub(crate) slots: Table<Slot<B>>,
-    pub(crate) families: Table<Family<B>>,
+    pub(crate) slots: Table<Hot<B>, Slot<B>>,
+    pub(crate) families: Table<(), Family<B>>,
     index: KeyMap<ExactKey, PipelineId>,
     family_index: KeyMap<FamilyKey, u32>,
     newcomers: Mutex<Newcomers>,
@@ -167,6 +185,8 @@ pub struct Runtime<B: Backend> {
     pub(crate) frame_start: Duration,
     pub(crate) spent: crate::adoption::Spent,
     pub(crate) seen_news: u64,
+    /// The mark before which no search for what can be evicted is worth it.
+    pub(crate) next_eviction: u64,
     /// Executables that frames in flight may still use, with the last such frame.
     pub(crate) retired: VecDeque<(u64, B::Executable)>,
     /// The counters of the frame that is recorded.
@@ -262,6 +282,7 @@ impl<B: Backend> Runtime<B> {
             frame: 0,
             spent: crate::adoption::Spent::default(),
             seen_news: 0,
+            next_eviction: 0,
             retired: VecDeque::new(),
             counters: Mutex::new(Counters::default()),
             last_frame: FrameReport::default(),
@@ -333,7 +354,7 @@ impl<B: Backend> Runtime<B> {
                 None => self.family_place(&mut newcomers, candidate.family),
             };
             let Some(family) = family else { continue };
-            if let Some(entry) = self.families.get(family) {
+            if let Some((_, entry)) = self.families.get(family) {
                 entry.users.fetch_add(1, Ordering::Relaxed);
             }
             admitted.push(SlotCandidate {
@@ -345,9 +366,7 @@ impl<B: Backend> Runtime<B> {
         }
         admitted.sort_by_key(|candidate| candidate.cost);
         let generation = self.next_generation.fetch_add(1, Ordering::Relaxed);
-        let place = self.slots.insert(|_| Slot {
-            exact: OnceLock::new(),
-            touched: AtomicU64::new(0),
+        let slot = Slot {
             generation,
             asked: AskOnce::new(),
             gave_up: AtomicBool::new(false),
@@ -361,6 +380,10 @@ impl<B: Backend> Runtime<B> {
             traced: AtomicU64::new(0),
             born: self.stamp(),
             pins: AtomicU32::new(0),
+        };
+        let place = self.slots.insert(|_, hot| {
+            hot.generation.store(generation, Ordering::Relaxed);
+            slot
         });
         let Some(index) = place else {
             return PipelineId::NONE;
@@ -385,7 +408,7 @@ impl<B: Backend> Runtime<B> {
             return Some(*family);
         }
         let generation = self.next_generation.fetch_add(1, Ordering::Relaxed);
-        let index = self.families.insert(|_| Family {
+        let index = self.families.insert(|_, ()| Family {
             executable: OnceLock::new(),
             touched: AtomicU64::new(self.stamp()),
             asked: AskOnce::new(),
@@ -413,10 +436,20 @@ impl<B: Backend> Runtime<B> {
         self.frame + RECENCY_GRAIN
     }
 
+    /// What a draw of an adopted pipeline reads.
     #[inline]
-    pub(crate) fn slot(&self, id: PipelineId) -> Option<&Slot<B>> {
-        let slot = self.slots.get(id.index)?;
-        (slot.generation == id.generation).then_some(slot)
+    pub(crate) fn hot(&self, id: PipelineId) -> Option<&Hot<B>> {
+        let hot = self.slots.hot(id.index)?;
+        (hot.generation.load(Ordering::Relaxed) == id.generation).then_some(hot)
+    }
+
+    pub(crate) fn slot(&self, id: PipelineId) -> Option<Both<'_, B>> {
+        let (hot, slot) = self.slots.get(id.index)?;
+        (slot.generation == id.generation).then_some(Both { hot, slot })
+    }
+
+    pub(crate) fn family(&self, index: u32) -> Option<&Family<B>> {
+        Some(self.families.get(index)?.1)
     }
 
     /// Keeps a pipeline from being evicted until as many calls of [`Self::release`].
@@ -453,7 +486,7 @@ impl<B: Backend> Runtime<B> {
 
     pub(crate) fn remove_slot(&mut self, index: u32) {
         self.merge_newcomers();
-        let Some(slot) = self.slots.remove(index) else {
+        let Some((hot, slot)) = self.slots.remove(index) else {
             return;
         };
         let id = PipelineId {
@@ -464,12 +497,12 @@ impl<B: Backend> Runtime<B> {
             self.index.remove(&slot.key);
         }
         for candidate in &slot.candidates {
-            if let Some(family) = self.families.get(candidate.family) {
+            if let Some(family) = self.family(candidate.family) {
                 family.users.fetch_sub(1, Ordering::Relaxed);
             }
         }
         self.cancel(Target::Pipeline(index));
-        for executable in [slot.exact.into_inner(), slot.linked.into_inner()]
+        for executable in [hot.exact.into_inner(), slot.linked.into_inner()]
             .into_iter()
             .flatten()
         {
@@ -480,7 +513,7 @@ impl<B: Backend> Runtime<B> {
     /// Removes a family that no recipe names any more.
     pub(crate) fn remove_family(&mut self, index: u32) {
         self.merge_newcomers();
-        let Some(family) = self.families.remove(index) else {
+        let Some((_, family)) = self.families.remove(index) else {
             return;
         };
         self.family_index.remove(&family.key);
@@ -504,17 +537,16 @@ impl<B: Backend> Runtime<B> {
         Some(PipelineStatus {
             status: slot.promotion.status(),
             attempts: slot.promotion.attempts(),
-            exact: slot.exact.get().is_some(),
+            exact: slot.hot.exact.get().is_some(),
             covered: self.covers(slot),
         })
     }
 
     /// Whether a draw could run at once. No side effects, no recency.
-    pub(crate) fn covers(&self, slot: &Slot<B>) -> bool {
+    pub(crate) fn covers(&self, slot: Both<'_, B>) -> bool {
         slot.has_own()
             || slot.candidates.iter().any(|candidate| {
-                self.families
-                    .get(candidate.family)
+                self.family(candidate.family)
                     .is_some_and(|family| family.executable.get().is_some())
             })
     }
@@ -526,13 +558,13 @@ impl<B: Backend> Runtime<B> {
             Some(index) => *index,
             None => *lock(&self.newcomers).families.get(&key)?,
         };
-        Some(self.families.get(index)?.promotion.status())
+        Some(self.family(index)?.promotion.status())
     }
 
     /// The recipe that was registered; `None` when the id is stale.
     #[must_use]
     pub fn recipe(&self, id: PipelineId) -> Option<&Arc<B::Recipe>> {
-        Some(&self.slot(id)?.recipe)
+        Some(&self.slot(id)?.slot.recipe)
     }
 
     /// Registered pipelines.
@@ -624,8 +656,8 @@ impl<B: Backend> Runtime<B> {
         }
         let backend = &self.core.backend;
         for index in 0..self.slots.places() {
-            if let Some(slot) = self.slots.remove(index) {
-                for executable in [slot.exact.into_inner(), slot.linked.into_inner()]
+            if let Some((hot, slot)) = self.slots.remove(index) {
+                for executable in [hot.exact.into_inner(), slot.linked.into_inner()]
                     .into_iter()
                     .flatten()
                 {
@@ -637,7 +669,7 @@ impl<B: Backend> Runtime<B> {
             if let Some(executable) = self
                 .families
                 .remove(index)
-                .and_then(|family| family.executable.into_inner())
+                .and_then(|(_, family)| family.executable.into_inner())
             {
                 backend.destroy(executable);
             }

@@ -77,13 +77,29 @@ impl AskOnce {
 /// read, so a pipeline in use gets one in many frames, not one in each.
 pub(crate) const RECENCY_GRAIN: u64 = 16;
 
-/// A registered pipeline. What a draw reads on the hot path comes first.
+/// What a draw of an adopted pipeline reads of it, and nothing else.
 #[repr(C)]
-pub(crate) struct Slot<B: Backend> {
+pub(crate) struct Hot<B: Backend> {
     /// Complete, and primed where the driver needs it.
     pub(crate) exact: OnceLock<B::Executable>,
     /// The mark of its last use, to within [`RECENCY_GRAIN`]; 0 if it was never drawn.
     pub(crate) touched: AtomicU64,
+    /// That of the slot; 0 when the place is vacant.
+    pub(crate) generation: AtomicU32,
+}
+
+impl<B: Backend> Default for Hot<B> {
+    fn default() -> Self {
+        Self {
+            exact: OnceLock::new(),
+            touched: AtomicU64::new(0),
+            generation: AtomicU32::new(0),
+        }
+    }
+}
+
+/// The rest of a registered pipeline.
+pub(crate) struct Slot<B: Backend> {
     pub(crate) generation: u32,
     pub(crate) asked: AskOnce,
     /// A link was tried and did not work, or, with the runtime off, a build.
@@ -120,15 +136,40 @@ impl SlotCandidate {
     }
 }
 
-impl<B: Backend> Slot<B> {
+/// A registered pipeline, both parts.
+pub(crate) struct Both<'a, B: Backend> {
+    pub(crate) hot: &'a Hot<B>,
+    pub(crate) slot: &'a Slot<B>,
+}
+
+impl<B: Backend> Clone for Both<'_, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<B: Backend> Copy for Both<'_, B> {}
+
+impl<B: Backend> std::ops::Deref for Both<'_, B> {
+    type Target = Slot<B>;
+    fn deref(&self) -> &Slot<B> {
+        self.slot
+    }
+}
+
+impl<B: Backend> Both<'_, B> {
     /// The mark of its last use, adoption or registration.
     pub(crate) fn last_used(&self) -> u64 {
-        self.touched.load(Ordering::Relaxed).max(self.born)
+        self.hot.touched.load(Ordering::Relaxed).max(self.born)
+    }
+
+    /// Whether it was ever drawn.
+    pub(crate) fn is_drawn(&self) -> bool {
+        self.hot.touched.load(Ordering::Relaxed) != 0
     }
 
     /// Whether a draw could run at once: something is in memory for it.
     pub(crate) fn has_own(&self) -> bool {
-        self.exact.get().is_some() || self.linked.get().is_some()
+        self.hot.exact.get().is_some() || self.linked.get().is_some()
     }
 }
 

@@ -1,6 +1,8 @@
 //! A recording thread's selection: the hot path. What it takes when nothing in memory serves is
 //! in `uncovered`.
 
+use std::time::Duration;
+
 use crate::admission::Mechanism;
 use crate::backend::{Backend, Resources, Want};
 use crate::job::guarded;
@@ -9,23 +11,43 @@ use crate::lanes::{Lane, Request, Submission, Target};
 use crate::promotion::Status;
 use crate::route::{FirstDemand, FirstDraw, Reason, Route};
 use crate::runtime::{Mode, Runtime, slot_job};
-use crate::slots::{Asked, PipelineId, RECENCY_GRAIN, Slot};
+use crate::slots::{Asked, Both, Hot, PipelineId, RECENCY_GRAIN};
 use crate::stats::{Counter, Counters};
 use crate::sync::{Arc, Ordering, lock};
-use crate::trace::Event;
+use crate::trace::{BuildResult, Event, Phase, PhaseLog, Subject};
 
 /// Generations of the state that a pipeline depends on. Whoever owns the state raises the
-/// number that changes; equal numbers mean equal state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// number that changes; equal numbers mean equal state. They are compared only within a frame,
+/// so that one may wrap around.
+#[derive(Clone, Copy, Debug, Default, Eq)]
 pub struct Epochs {
     /// Programs and their specialisation.
-    pub shader: u64,
+    pub shader: u32,
     /// Blend, raster and depth state.
-    pub fixed_state: u64,
+    pub fixed_state: u32,
     /// Vertex bindings and attributes.
-    pub vertex_layout: u64,
+    pub vertex_layout: u32,
     /// Formats and samples of what is drawn to.
-    pub attachments: u64,
+    pub attachments: u32,
+}
+
+impl Epochs {
+    /// Two words, so that the hot path compares two and not four.
+    #[inline]
+    fn words(self) -> [u64; 2] {
+        [
+            u64::from(self.shader) | u64::from(self.fixed_state) << 32,
+            u64::from(self.vertex_layout) | u64::from(self.attachments) << 32,
+        ]
+    }
+}
+
+impl PartialEq for Epochs {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        let (a, b) = (self.words(), other.words());
+        ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0
+    }
 }
 
 /// What a draw gets.
@@ -201,17 +223,17 @@ impl<'f, B: Backend> Stream<'f, B> {
         })
     }
 
-    /// As [`Self::select`] for a caller that knows that the state has changed.
-    #[inline]
+    /// The state has changed. Not inlined: it would spoil the code of the unchanged case around it.
+    #[inline(never)]
     fn reselect(&mut self, id: PipelineId) -> Choice<'f, B::Executable> {
-        let Some(slot) = self.runtime.slot(id) else {
+        let Some(hot) = self.runtime.hot(id) else {
             return self.skip(Reason::StaleHandle);
         };
-        let Some(executable) = slot.exact.get() else {
-            return self.miss(slot, id);
+        let Some(executable) = hot.exact.get() else {
+            return self.miss(id);
         };
-        if self.stamp - slot.touched.load(Ordering::Relaxed) >= RECENCY_GRAIN {
-            self.touch(slot, FirstDemand::Ready);
+        if self.stamp - hot.touched.load(Ordering::Relaxed) >= RECENCY_GRAIN {
+            self.touch(hot, id, FirstDemand::Ready);
         }
         self.counters.routed(Route::Exact, Reason::ExactReady);
         let selected = Selected {
@@ -228,12 +250,14 @@ impl<'f, B: Backend> Stream<'f, B> {
     /// Marks a use. Its first one ever is classed by how prepared the runtime was.
     #[cold]
     #[inline(never)]
-    fn touch(&mut self, slot: &Slot<B>, class: FirstDemand) {
-        if slot.touched.swap(self.stamp, Ordering::Relaxed) != 0 {
+    fn touch(&mut self, hot: &Hot<B>, id: PipelineId, class: FirstDemand) {
+        if hot.touched.swap(self.stamp, Ordering::Relaxed) != 0 {
             return;
         }
         self.counters.first_demand(class);
-        if self.runtime.core.trace.is_on() {
+        if self.runtime.core.trace.is_on()
+            && let Some(slot) = self.runtime.slot(id)
+        {
             self.events.push(Event::FirstDemand {
                 frame: self.runtime.frame,
                 key: slot.key,
@@ -252,7 +276,10 @@ impl<'f, B: Backend> Stream<'f, B> {
     /// Everything but an adopted exact pipeline.
     #[cold]
     #[inline(never)]
-    fn miss(&mut self, slot: &'f Slot<B>, id: PipelineId) -> Choice<'f, B::Executable> {
+    fn miss(&mut self, id: PipelineId) -> Choice<'f, B::Executable> {
+        let Some(slot) = self.runtime.slot(id) else {
+            return self.skip(Reason::StaleHandle);
+        };
         if self.runtime.settings.mode == Mode::Off {
             return match self.build_plainly(slot) {
                 Some(executable) => self.activate(
@@ -270,11 +297,15 @@ impl<'f, B: Backend> Stream<'f, B> {
                 None => self.skip(Reason::ExactFailed),
             };
         }
-        let tracing = self.runtime.core.trace.is_on();
+        // Once a frame and pipeline; most draws on a stand-in do not even ask for the time.
+        let frame = self.runtime.frame;
+        let tracing = self.runtime.core.trace.is_on()
+            && slot.traced.load(Ordering::Relaxed) != frame
+            && slot.traced.swap(frame, Ordering::Relaxed) != frame;
         let start = if tracing {
             self.runtime.core.clock.now()
         } else {
-            std::time::Duration::ZERO
+            Duration::ZERO
         };
         let started = slot.promotion.status().is_pending() || slot.asked.state() == Asked::Yes;
         let routed = match self.linked(slot, id) {
@@ -297,13 +328,12 @@ impl<'f, B: Backend> Stream<'f, B> {
             Ok(routed) => (routed.route, routed.reason),
             Err(reason) => (Route::Skipped, *reason),
         };
-        if tracing && slot.traced.swap(self.runtime.frame, Ordering::Relaxed) != self.runtime.frame
-        {
+        if tracing {
             let core = &self.runtime.core;
-            let subject = crate::trace::Subject::Exact(slot.key);
-            core.trace.name(subject, || core.backend.name(&slot.recipe));
+            let subject = Subject::Exact(slot.key);
+            core.trace.name(subject, || core.name(&slot.recipe));
             self.events.push(Event::Routed {
-                frame: self.runtime.frame,
+                frame,
                 draw: self.draw_number(),
                 stream: self.number,
                 key: slot.key,
@@ -316,8 +346,8 @@ impl<'f, B: Backend> Stream<'f, B> {
         match routed {
             Ok(routed) => self.activate(slot, id, &routed, class),
             Err(reason) => {
-                if slot.touched.load(Ordering::Relaxed) == 0 {
-                    self.touch(slot, class);
+                if !slot.is_drawn() {
+                    self.touch(slot.hot, id, class);
                 }
                 self.skip(reason)
             }
@@ -331,13 +361,13 @@ impl<'f, B: Backend> Stream<'f, B> {
 
     fn activate(
         &mut self,
-        slot: &Slot<B>,
+        slot: Both<'_, B>,
         id: PipelineId,
         routed: &Routed<'f, B>,
         class: FirstDemand,
     ) -> Choice<'f, B::Executable> {
-        if self.stamp - slot.touched.load(Ordering::Relaxed) >= RECENCY_GRAIN {
-            self.touch(slot, class);
+        if self.stamp - slot.hot.touched.load(Ordering::Relaxed) >= RECENCY_GRAIN {
+            self.touch(slot.hot, id, class);
         }
         self.counters.routed(routed.route, routed.reason);
         let selected = Selected {
@@ -356,8 +386,8 @@ impl<'f, B: Backend> Stream<'f, B> {
     }
 
     /// Exact state, linked now or before.
-    fn linked(&mut self, slot: &'f Slot<B>, id: PipelineId) -> Option<Routed<'f, B>> {
-        let (executable, reason) = match slot.linked.get() {
+    fn linked(&mut self, slot: Both<'f, B>, id: PipelineId) -> Option<Routed<'f, B>> {
+        let (executable, reason) = match slot.slot.linked.get() {
             Some(executable) => (executable, Reason::LinkedBefore),
             None => (self.link(slot)?, Reason::PartsInMemory),
         };
@@ -371,28 +401,31 @@ impl<'f, B: Backend> Stream<'f, B> {
         })
     }
 
-    fn link(&mut self, slot: &'f Slot<B>) -> Option<&'f B::Executable> {
+    fn link(&mut self, slot: Both<'f, B>) -> Option<&'f B::Executable> {
         let backend = &self.runtime.core.backend;
         if slot.gave_up.load(Ordering::Relaxed) || !backend.can_link(&slot.recipe) {
             return None;
         }
         let _making = lock(&slot.making);
         // Another stream may have linked it while this one waited.
-        if let Some(executable) = slot.linked.get() {
+        if let Some(executable) = slot.slot.linked.get() {
             return Some(executable);
         }
-        let mut log = crate::trace::PhaseLog::new(self.runtime.core.clock.clone());
+        let mut log = PhaseLog::new(self.runtime.core.clock.clone());
         let start = log.now();
         let linked = guarded(|| backend.fast_link(&slot.recipe, &mut log));
         self.counters.add(Counter::Links, 1);
         self.counters
             .add_time(Counter::LinkTime, log.now().saturating_sub(start));
+        if self.runtime.core.trace.is_on() {
+            self.trace_link(slot, &log, start, linked.is_ok());
+        }
         match linked {
             Ok(executable) => {
                 if let Err(spare) = slot.linked.set(executable) {
                     backend.destroy(spare);
                 }
-                slot.linked.get()
+                slot.slot.linked.get()
             }
             // Whatever handle came with a refusal, there is none: the next route serves.
             Err(_) => {
@@ -402,13 +435,64 @@ impl<'f, B: Backend> Stream<'f, B> {
         }
     }
 
+    fn trace_link(&mut self, slot: Both<'_, B>, log: &PhaseLog, start: Duration, linked: bool) {
+        let subject = Subject::Exact(slot.key);
+        let thread = self.number;
+        self.events
+            .extend(log.spans().iter().map(|span| Event::PhaseSpan {
+                subject,
+                phase: span.phase,
+                lane: None,
+                thread,
+                start: span.start,
+                duration: span.duration,
+            }));
+        self.events.push(Event::Built {
+            subject,
+            result: if linked {
+                BuildResult::Linked
+            } else {
+                BuildResult::Failed
+            },
+            lane: None,
+            thread,
+            ticket: 0,
+            start,
+            duration: log.now().saturating_sub(start),
+            queue_wait: Duration::ZERO,
+        });
+    }
+
+    /// Books time that the renderer spent for a draw on this pipeline outside of the runtime,
+    /// for the trace: a rollover, a wait for a fence or a lock.
+    pub fn spent(&mut self, id: PipelineId, phase: Phase, start: Duration, duration: Duration) {
+        if self.runtime.core.trace.is_on()
+            && let Some(slot) = self.runtime.slot(id)
+        {
+            self.events.push(Event::PhaseSpan {
+                subject: Subject::Exact(slot.key),
+                phase,
+                lane: None,
+                thread: self.number,
+                start,
+                duration,
+            });
+        }
+    }
+
+    /// The time on the runtime's clock.
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        self.runtime.core.clock.now()
+    }
+
     /// The cheapest adopted stand-in that this stream can feed; otherwise why there is none.
-    fn stand_in(&mut self, slot: &'f Slot<B>, id: PipelineId) -> Result<Routed<'f, B>, Reason> {
+    fn stand_in(&mut self, slot: Both<'f, B>, id: PipelineId) -> Result<Routed<'f, B>, Reason> {
         let runtime = self.runtime;
         let (mut failed, mut unfed) = (0, 0);
-        for candidate in &slot.candidates {
+        for candidate in &slot.slot.candidates {
             self.counters.add(Counter::StandInProbes, 1);
-            let Some(family) = runtime.families.get(candidate.family) else {
+            let Some(family) = runtime.family(candidate.family) else {
                 continue;
             };
             let Some(executable) = family.executable.get() else {
@@ -449,7 +533,7 @@ impl<'f, B: Backend> Stream<'f, B> {
 
     /// Schedules the exact pipeline on the demand lane, once, if it is due. A covered draw
     /// never compiles and never waits, whatever the queue says.
-    pub(crate) fn promote(&mut self, slot: &Slot<B>, id: PipelineId) -> Reason {
+    pub(crate) fn promote(&mut self, slot: Both<'_, B>, id: PipelineId) -> Reason {
         let runtime = self.runtime;
         let pending = match slot.promotion.status() {
             Status::FailedPermanent => return Reason::FailedPermanent,
@@ -466,8 +550,7 @@ impl<'f, B: Backend> Stream<'f, B> {
             .promotion
             .due(runtime.frame, || runtime.core.clock.now());
         // A guess of the same pipeline is raised to the demand lane, in place.
-        let raise =
-            slot.promotion.status().is_pending() && slot.touched.load(Ordering::Relaxed) == 0;
+        let raise = slot.promotion.status().is_pending() && !slot.is_drawn();
         if !(due || raise) || !slot.asked.claim() {
             return pending;
         }
@@ -480,7 +563,7 @@ impl<'f, B: Backend> Stream<'f, B> {
         let (submission, _) = runtime
             .core
             .lanes
-            .submit(request, || slot_job(&runtime.core, slot, Want::Exact));
+            .submit(request, || slot_job(&runtime.core, &slot, Want::Exact));
         match submission {
             Submission::Accepted => Reason::PromotionSubmitted,
             Submission::Joined { .. } => Reason::PromotionPending,

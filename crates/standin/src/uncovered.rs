@@ -9,7 +9,7 @@ use crate::notice::Notice;
 use crate::promotion::{Status, Ticket};
 use crate::route::{FirstDraw, Reason, Route, Waiting};
 use crate::runtime::{publish, slot_job};
-use crate::slots::{Asked, PipelineId, Slot, SlotCandidate};
+use crate::slots::{Asked, Both, PipelineId, SlotCandidate};
 use crate::stats::Counter;
 use crate::stream::{Routed, Stream};
 use crate::sync::{OnceLock, Ordering, lock};
@@ -67,7 +67,7 @@ impl<'f, B: Backend> Stream<'f, B> {
     /// The archive, then the policy. `why` is why no stand-in serves.
     pub(crate) fn uncovered(
         &mut self,
-        slot: &'f Slot<B>,
+        slot: Both<'f, B>,
         id: PipelineId,
         why: Reason,
     ) -> Result<Routed<'f, B>, Reason> {
@@ -79,7 +79,7 @@ impl<'f, B: Backend> Stream<'f, B> {
             target: Target::Pipeline(id.index),
             generation: id.generation,
             want: Want::Exact,
-            place: &slot.exact,
+            place: &slot.hot.exact,
         };
         let status = slot.promotion.status();
         let hopeless = status == Status::FailedPermanent;
@@ -121,7 +121,7 @@ impl<'f, B: Backend> Stream<'f, B> {
         }
     }
 
-    fn archived(&mut self, slot: &Slot<B>, want: Want) -> bool {
+    fn archived(&mut self, slot: Both<'_, B>, want: Want) -> bool {
         self.counters.add(Counter::ArchiveLookups, 1);
         self.runtime.core.backend.archived(&slot.recipe, want)
     }
@@ -129,7 +129,7 @@ impl<'f, B: Backend> Stream<'f, B> {
     /// Books a pipeline that was come by on the draw's path as a load or as a wait.
     fn arrived(
         &mut self,
-        slot: &Slot<B>,
+        slot: Both<'_, B>,
         got: &Got<'f, B::Executable>,
         start: Duration,
         why: Reason,
@@ -174,7 +174,7 @@ impl<'f, B: Backend> Stream<'f, B> {
         }
         if !got.loaded && caller_wait > runtime.settings.wait_notice {
             runtime.core.notify(|| Notice::DrawWaited {
-                name: runtime.core.backend.name(&slot.recipe),
+                name: runtime.core.name(&slot.recipe),
                 frame: runtime.frame,
                 waiting: got.waiting,
                 reason,
@@ -195,13 +195,13 @@ impl<'f, B: Backend> Stream<'f, B> {
     /// The cheapest stand-in that the archive has and this stream can feed.
     fn load_stand_in(
         &mut self,
-        slot: &'f Slot<B>,
+        slot: Both<'f, B>,
         id: PipelineId,
         why: Reason,
     ) -> Option<Routed<'f, B>> {
         let runtime = self.runtime;
-        for candidate in &slot.candidates {
-            let Some(family) = runtime.families.get(candidate.family) else {
+        for candidate in &slot.slot.candidates {
+            let Some(family) = runtime.family(candidate.family) else {
                 continue;
             };
             if family.executable.get().is_some()
@@ -236,10 +236,10 @@ impl<'f, B: Backend> Stream<'f, B> {
 
     /// Nothing covers the draw this time: the cheapest stand-in that can still be built is
     /// built in the background, for the next miss of its family.
-    fn request_stand_in(&mut self, slot: &Slot<B>) {
+    fn request_stand_in(&mut self, slot: Both<'_, B>) {
         let runtime = self.runtime;
-        for candidate in &slot.candidates {
-            let Some(family) = runtime.families.get(candidate.family) else {
+        for candidate in &slot.slot.candidates {
+            let Some(family) = runtime.family(candidate.family) else {
                 continue;
             };
             if family.promotion.status() == Status::FailedPermanent {
@@ -258,7 +258,7 @@ impl<'f, B: Backend> Stream<'f, B> {
                 let (submission, _) = runtime
                     .core
                     .lanes
-                    .submit(request, || slot_job(&runtime.core, slot, candidate.want()));
+                    .submit(request, || slot_job(&runtime.core, &slot, candidate.want()));
                 if matches!(submission, Submission::Full | Submission::Stopped) {
                     self.counters.add(Counter::QueueFull, 1);
                     family.asked.refused();
@@ -290,8 +290,8 @@ impl<'f, B: Backend> Stream<'f, B> {
                 }
                 continue;
             }
-            for candidate in &slot.candidates {
-                let Some(family) = runtime.families.get(candidate.family) else {
+            for candidate in &slot.slot.candidates {
+                let Some(family) = runtime.family(candidate.family) else {
                     continue;
                 };
                 if self.archived(slot, candidate.want()) {
@@ -308,7 +308,7 @@ impl<'f, B: Backend> Stream<'f, B> {
         self.submission.clear();
     }
 
-    fn prefetch(&mut self, slot: &Slot<B>, target: Target, generation: u32, want: Want) {
+    fn prefetch(&mut self, slot: Both<'_, B>, target: Target, generation: u32, want: Want) {
         let core = &self.runtime.core;
         self.counters.add(Counter::Prefetches, 1);
         let request = Request {
@@ -317,13 +317,13 @@ impl<'f, B: Backend> Stream<'f, B> {
             generation,
         };
         // Required work is refused only when the runtime stops.
-        let _ = core.lanes.submit(request, || slot_job(core, slot, want));
+        let _ = core.lanes.submit(request, || slot_job(core, &slot, want));
     }
 
     /// Comes by the pipeline of `aim` on this draw's path.
     fn acquire(
         &mut self,
-        slot: &'f Slot<B>,
+        slot: Both<'f, B>,
         aim: Aim<'f, B>,
         effort: Effort,
     ) -> Result<Got<'f, B::Executable>, Missed> {
@@ -335,7 +335,7 @@ impl<'f, B: Backend> Stream<'f, B> {
         };
         let claim = core
             .lanes
-            .require(request, || slot_job(core, slot, aim.want));
+            .require(request, || slot_job(core, &slot, aim.want));
         let (ticket, finished) = match claim {
             Claim::Stopped => return Err(Missed::Stopped),
             Claim::Build { taken, existed } => {
@@ -353,27 +353,36 @@ impl<'f, B: Backend> Stream<'f, B> {
             let give_way = effort == Effort::BuildHere
                 || (effort == Effort::Load && self.first_draw == FirstDraw::Skip);
             if give_way {
-                // No longer waits: somebody else's build is left alone.
-                if let Collected::Build(taken) = core.lanes.collect(ticket, |_| ()) {
-                    return self.build_taken(taken, aim, effort, Waiting::Taken);
-                }
+                // Somebody else's build is left alone.
+                core.lanes.stop_waiting(ticket);
                 return match effort {
                     Effort::BuildHere => self.build_beside(slot, aim),
                     _ => Err(Missed::NotThere),
                 };
             }
-            core.wait_ended(ticket, self.runtime.settings.wait_limit);
         }
         let mut spare = None;
-        let collected = core.lanes.collect(ticket, |completion| {
-            let times = Times {
-                queue: completion.times.queue,
-                build: completion.times.build(),
-            };
-            let (published, left) = publish(completion, aim.place);
-            spare = left;
-            published.map(|()| (times, completion.loaded))
-        });
+        let deadline = core
+            .clock
+            .now()
+            .saturating_add(self.runtime.settings.wait_limit);
+        let collected = loop {
+            let left = deadline.saturating_sub(core.clock.now());
+            let ended = core.wait_ended(ticket, left);
+            let collected = core.lanes.collect(ticket, |completion| {
+                let times = Times {
+                    queue: completion.times.queue,
+                    build: completion.times.build(),
+                };
+                let (published, unused) = publish(completion, aim.place);
+                spare = unused;
+                published.map(|()| (times, completion.loaded))
+            });
+            // Seen to have ended, and running again: a worker took the second half.
+            if !(ended && matches!(collected, Collected::Running)) {
+                break collected;
+            }
+        };
         if let Some(spare) = spare {
             core.backend.destroy(spare);
         }
@@ -394,7 +403,10 @@ impl<'f, B: Backend> Stream<'f, B> {
             }
             Collected::Result(Err(error)) => Err(Missed::Failed(error)),
             Collected::Build(taken) => self.build_taken(taken, aim, effort, waiting),
-            Collected::Running => Err(Missed::Limit),
+            Collected::Running => {
+                core.lanes.stop_waiting(ticket);
+                Err(Missed::Limit)
+            }
             Collected::Gone => match aim.place.get() {
                 Some(executable) => Ok(Got {
                     executable,
@@ -487,11 +499,11 @@ impl<'f, B: Backend> Stream<'f, B> {
     /// Builds what a worker is building too. Whoever comes second is freed.
     fn build_beside(
         &mut self,
-        slot: &'f Slot<B>,
+        slot: Both<'f, B>,
         aim: Aim<'f, B>,
     ) -> Result<Got<'f, B::Executable>, Missed> {
         let core = &self.runtime.core;
-        let mut job = slot_job(core, slot, aim.want);
+        let mut job = slot_job(core, &slot, aim.want);
         // It has no ticket: the scheduler does not know of it.
         let ticket = Ticket(0);
         core.begin(&mut job);
@@ -520,10 +532,10 @@ impl<'f, B: Backend> Stream<'f, B> {
     }
 
     /// The runtime is off: what a program without it does.
-    pub(crate) fn build_plainly(&mut self, slot: &'f Slot<B>) -> Option<&'f B::Executable> {
+    pub(crate) fn build_plainly(&mut self, slot: Both<'f, B>) -> Option<&'f B::Executable> {
         let core = &self.runtime.core;
         let _making = lock(&slot.making);
-        if let Some(executable) = slot.exact.get() {
+        if let Some(executable) = slot.hot.exact.get() {
             return Some(executable);
         }
         if slot.gave_up.load(Ordering::Relaxed) {
@@ -542,10 +554,10 @@ impl<'f, B: Backend> Stream<'f, B> {
         self.counters.add_time(Counter::WaitTime, span);
         match built {
             Ok(executable) => {
-                if let Err(spare) = slot.exact.set(executable) {
+                if let Err(spare) = slot.hot.exact.set(executable) {
                     core.backend.destroy(spare);
                 }
-                slot.exact.get()
+                slot.hot.exact.get()
             }
             Err(error) => {
                 slot.gave_up.store(error.is_permanent(), Ordering::Relaxed);

@@ -192,7 +192,41 @@ impl<B: Backend> Workshop<B> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::{WorkerCounts, count_listed};
+    use super::{Lane, WorkerCounts, count_listed, lower_priority};
+
+    /// The nice value of the calling thread, where the system tells.
+    fn nice() -> Option<i64> {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").ok()?;
+        // The second field is a name in parentheses, which may hold anything.
+        stat.rsplit_once(')')?
+            .1
+            .split_whitespace()
+            .nth(16)?
+            .parse()
+            .ok()
+    }
+
+    #[test]
+    fn background_threads_yield_to_the_frame_and_speculation_to_everything() {
+        let nice_of = |class| {
+            let thread = std::thread::spawn(move || {
+                lower_priority(class);
+                nice()
+            });
+            thread.join().ok().flatten()
+        };
+        let [required, demand, speculative] = Lane::ALL else {
+            unreachable!("there are three lanes")
+        };
+        let (Some(required), Some(demand), Some(speculative)) =
+            (nice_of(*required), nice_of(*demand), nice_of(*speculative))
+        else {
+            println!("not checked: this system does not tell a thread's priority");
+            return;
+        };
+        assert!(required < demand, "{required} {demand}");
+        assert!(demand < speculative, "{demand} {speculative}");
+    }
 
     #[test]
     fn lists_of_cores_are_counted() {

@@ -28,7 +28,7 @@ fn allocations(world: &mut World, recipes: &[SimRecipe], epochs_change: bool, ro
     allocation_counter::measure(|| {
         for round in 0..100 {
             for id in &ids {
-                epoch += u64::from(epochs_change || round == 0);
+                epoch += u32::from(epochs_change || round == 0);
                 let epochs = Epochs {
                     shader: epoch,
                     ..Epochs::default()

@@ -283,7 +283,7 @@ fn the_first_miss_of_a_submission_loads_the_rest_in_parallel() {
         let mut stream = frame.stream(0);
         stream.submission(ids.iter().copied());
         for (epoch, recipe) in recipes.iter().enumerate() {
-            let drawn = draw(&world.sim, &mut stream, epoch as u64 + 1, recipe);
+            let drawn = draw(&world.sim, &mut stream, epoch as u32 + 1, recipe);
             assert_eq!(drawn.drawn, Some(Drawn::Picture(recipe.number)));
             assert!(
                 matches!(drawn.route, Route::Loaded | Route::Exact),
@@ -315,7 +315,7 @@ fn a_submission_whose_draws_are_all_in_memory_starts_nothing() {
         stream.submission(ids);
         for (epoch, recipe) in recipes.iter().enumerate() {
             assert_eq!(
-                draw(&world.sim, &mut stream, epoch as u64 + 1, recipe).route,
+                draw(&world.sim, &mut stream, epoch as u32 + 1, recipe).route,
                 Route::Exact
             );
         }

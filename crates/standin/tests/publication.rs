@@ -317,7 +317,7 @@ fn real_threads_build_publish_release_and_shut_down() {
                             stream.on_uncovered(FirstDraw::Skip);
                         }
                         let epochs = Epochs {
-                            shader: step + 1,
+                            shader: u32::try_from(step).unwrap() + 1,
                             ..Epochs::default()
                         };
                         let choice =
@@ -354,5 +354,20 @@ fn statuses_are_kept_while_the_owner_waits_between_frames() {
     assert_eq!(world.runtime.adopt(), 1);
     let id = world.register(&recipe);
     assert_eq!(world.runtime.status(id).unwrap().status, Status::Ready);
+    world.end();
+}
+
+#[test]
+fn an_engine_asks_ahead_and_draws_without_a_wait() {
+    let mut world = World::new();
+    let recipe = SimRecipe::alone(1);
+    let id = world.register(&recipe);
+    assert!(world.runtime.request(id));
+    assert!(!world.runtime.request(id), "it is queued");
+    world.sim.settle();
+    world.frame(&[]);
+    assert!(!world.runtime.request(id), "it is ready");
+    assert_eq!(world.draw(&recipe).route, Route::Exact);
+    assert_eq!(world.sim.calls().build_exact, 1);
     world.end();
 }

@@ -10,11 +10,22 @@ use std::sync::Arc;
 pub fn normal_render_pass(pass: &Arc<RenderPassRecipe>) -> Arc<RenderPassRecipe> {
     let mut normal = RenderPassRecipe::clone(pass);
     for subpass in &mut normal.subpasses {
+        let depth_stencil_resolve = subpass
+            .depth_stencil_resolve
+            .iter_mut()
+            .filter_map(|resolve| resolve.attachment.as_mut());
+        let shading_rate = subpass
+            .shading_rate_attachment
+            .iter_mut()
+            .filter_map(|rate| rate.attachment.as_mut());
+        // Only input attachments have aspects (VkAttachmentReference2).
         for reference in subpass
             .color_attachments
             .iter_mut()
             .chain(&mut subpass.resolve_attachments)
             .chain(&mut subpass.depth_stencil_attachment)
+            .chain(depth_stencil_resolve)
+            .chain(shading_rate)
         {
             reference.aspect_mask = vk::ImageAspectFlags::empty();
         }
@@ -38,19 +49,11 @@ pub fn normal_render_pass(pass: &Arc<RenderPassRecipe>) -> Arc<RenderPassRecipe>
         subpass.depth_stencil_resolve = subpass
             .depth_stencil_resolve
             .take()
-            .filter(|resolve| resolve.attachment.as_ref().is_some_and(is_used))
-            .map(|mut resolve| {
-                resolve.attachment = resolve.attachment.map(without_aspects);
-                resolve
-            });
+            .filter(|resolve| resolve.attachment.as_ref().is_some_and(is_used));
         subpass.shading_rate_attachment = subpass
             .shading_rate_attachment
             .take()
-            .filter(|rate| rate.attachment.as_ref().is_some_and(is_used))
-            .map(|mut rate| {
-                rate.attachment = rate.attachment.map(without_aspects);
-                rate
-            });
+            .filter(|rate| rate.attachment.as_ref().is_some_and(is_used));
         subpass.single_sampled_rendering = subpass
             .single_sampled_rendering
             .take()
@@ -69,14 +72,6 @@ pub fn normal_render_pass(pass: &Arc<RenderPassRecipe>) -> Arc<RenderPassRecipe>
         Arc::clone(pass)
     } else {
         Arc::new(normal)
-    }
-}
-
-/// Only input attachments have aspects (`VkAttachmentReference2`).
-fn without_aspects(reference: AttachmentReference) -> AttachmentReference {
-    AttachmentReference {
-        aspect_mask: vk::ImageAspectFlags::empty(),
-        ..reference
     }
 }
 

@@ -190,7 +190,7 @@ pub(crate) fn all_pending(settings: Settings, count: usize) -> (Runtime<Bare>, V
     (runtime, ids)
 }
 
-pub(crate) fn epochs(shader: u64) -> Epochs {
+pub(crate) fn epochs(shader: u32) -> Epochs {
     Epochs {
         shader,
         ..Epochs::default()

@@ -84,7 +84,7 @@ impl World {
         recipes
             .iter()
             .enumerate()
-            .map(|(number, recipe)| draw(&self.sim, &mut stream, number as u64 + 1, recipe))
+            .map(|(number, recipe)| draw(&self.sim, &mut stream, number as u32 + 1, recipe))
             .collect()
     }
 
@@ -128,7 +128,7 @@ impl World {
 pub(crate) fn draw(
     sim: &Sim,
     stream: &mut Stream<'_, SimBackend>,
-    epoch: u64,
+    epoch: u32,
     recipe: &SimRecipe,
 ) -> Draw {
     let epochs = Epochs {
