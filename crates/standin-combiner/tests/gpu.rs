@@ -4,7 +4,9 @@
 mod support;
 
 use standin_combiner::admit::{Admitted, admit};
+use standin_combiner::asm::assemble;
 use standin_combiner::evaluator::{EvaluatorForm, evaluator};
+use standin_combiner::known::KNOWN_PROGRAMS;
 use standin_combiner::packet::Constants;
 use standin_combiner::specialise::{specialise, specialise_batch};
 use standin_combiner::state::RawState;
@@ -15,6 +17,7 @@ use std::sync::Arc;
 use support::compare::{Bits, oracle};
 use support::gpu::{Cover, Gpu, RAW, Row};
 use support::random::{self, Rng};
+use support::scene;
 
 /// The device of `STANDIN_TEST_DEVICE` under the validation layer; `None` where there is
 /// none to draw on.
@@ -278,6 +281,43 @@ fn clip_planes_and_non_finite_texels_agree() {
         let results = gpu.draw(&batch, |_| &pipeline).unwrap();
         let kept = assert_rows(&gpu, &states, &rows, &results);
         assert!(kept > 50 && kept < 450, "{kept} of 512 were kept");
+    }
+    assert_valid(&device);
+}
+
+#[test]
+fn well_known_programs_draw_one_picture_by_all_three_paths() {
+    let Some(device) = device() else { return };
+    for known in KNOWN_PROGRAMS {
+        let state = assemble(known.text).unwrap();
+        let admitted = admit(&state).unwrap();
+        let rows: Vec<Row> = (0..scene::EDGE)
+            .map(|y| Row {
+                program: admitted.program.canonical(),
+                constants: Constants::from_state(&state),
+                selector: 0,
+                inputs: scene::row(known.name, y),
+            })
+            .collect();
+        let gpu = Gpu::new(&device, &admitted.shell).unwrap();
+        let batch = gpu.batch(&rows).unwrap();
+        let states = vec![state; rows.len()];
+        for module in [
+            evaluator(&admitted.shell, EvaluatorForm::default()),
+            specialise(&admitted),
+        ] {
+            let pipeline = gpu.pipeline(&module, RAW, Cover::Points).unwrap();
+            let results = gpu.draw(&batch, |_| &pipeline).unwrap();
+            let kept = assert_rows(&gpu, &states, &rows, &results);
+            // Only the mux program has an alpha test, and its corners fail it.
+            let all = scene::EDGE * scene::EDGE;
+            assert_eq!(
+                kept == all,
+                known.name != "two-texture-mux",
+                "{}",
+                known.name
+            );
+        }
     }
     assert_valid(&device);
 }

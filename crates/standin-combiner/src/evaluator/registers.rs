@@ -9,9 +9,9 @@ use spirv::{Op, SelectionControl, StorageClass};
 
 #[derive(Clone, Debug)]
 pub(super) enum RegisterFile {
-    /// float[64]: register * 4 + component.
+    /// An array of 64 floats: register * 4 + component.
     Floats { array: u32 },
-    /// vec4[16]
+    /// An array of 16 vectors.
     Vectors { array: u32 },
     /// Per register a vec3 and a float.
     Variables { rgb: [u32; 16], alpha: [u32; 16] },

@@ -7,3 +7,4 @@ pub mod compare;
 pub mod gpu;
 pub mod interpreter;
 pub mod random;
+pub mod scene;
