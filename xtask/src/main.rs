@@ -5,6 +5,7 @@ mod check;
 mod demo;
 mod drivers;
 mod environment;
+mod fuzz;
 mod packages;
 mod test;
 
@@ -19,6 +20,7 @@ cargo xtask TASK
                      lavapipe | radv-noop[:FAMILY]
   check              formatting, clippy, documentation; warnings are errors
   test               every test, on every test device; fetches what it needs
+  fuzz               every fuzz target for at most a minute; builds cargo-fuzz where there is none
   help               this text
 
 Exit status: 0 all well, 1 a task failed, 2 bad usage.
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         ["env", device] => environment::print(device),
         ["check"] => check::run(),
         ["test"] => test::run(),
+        ["fuzz"] => fuzz::run(),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             Ok(())
