@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome, Failure> {
     let generations = generations(&archive, &ready.stamps)?;
     let mut summary = Summary::of(ready.device, &ready.stamps, args.shard);
     let list = ListName {
-        generation: generations.first().copied(),
+        generations: generations.clone(),
         mode: format!("exact, shard {}", args.shard),
         digest: captures.digest()?,
     };
@@ -193,9 +193,10 @@ impl Args {
 }
 
 /// A list's place in the ledger. The digest is of the databases' bytes, so that the name is that
-/// of the contents. One generation stands for all modes: they change together.
+/// of the contents. It is noted under the generation of every device mode, because what is
+/// dropped from one takes back the notes of that one.
 struct ListName {
-    generation: Option<Generation>,
+    generations: Vec<Generation>,
     mode: String,
     digest: u128,
 }
@@ -203,23 +204,25 @@ struct ListName {
 impl ListName {
     /// The result of an earlier run to which nothing can be added.
     fn find(&self, archive: &Archive) -> Option<Tally> {
-        archive
-            .find_list_done(self.generation?, &self.mode, self.digest)
-            // What failed is named, and that takes the whole list.
-            .filter(|tally| tally.failed == 0)
+        let mut tally = None;
+        for generation in &self.generations {
+            let noted = archive.find_list_done(*generation, &self.mode, self.digest)?;
+            tally = Some(noted);
+        }
+        // What failed is named, and that takes the whole list.
+        tally.filter(|tally| tally.failed == 0)
     }
 
     fn finish(&self, archive: &Archive, summary: &Summary) -> Result<(), Failure> {
-        let Some(generation) = self.generation else {
-            return Ok(());
-        };
         let tally = Tally {
             made: summary.made + summary.present,
             declined: summary.declined_count(),
             failed: (summary.failed.len() + summary.skipped.len()) as u64,
         };
         let mut batch = Batch::new();
-        batch.put_list_done(generation, &self.mode, self.digest, tally);
+        for generation in &self.generations {
+            batch.put_list_done(*generation, &self.mode, self.digest, tally);
+        }
         batch
             .commit(archive)
             .map_err(|error| Failure::file(archive.folder(), error))
