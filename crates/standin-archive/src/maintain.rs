@@ -98,7 +98,7 @@ impl Archive {
         let read = self.read(|store| {
             found.pages = page_faults(store)?;
             let total: i64 =
-                store.query_row("SELECT coalesce(sum(size), 0) FROM payload", [], |r| {
+                store.query_row("SELECT coalesce(sum(size), 0) FROM payload INDEXED BY size_by_payload", [], |r| {
                     r.get(0)
                 })?;
             let total = u64::try_from(total).unwrap_or(0);
@@ -184,7 +184,7 @@ impl Archive {
                 ..Pruned::default()
             };
             let total: i64 = store.query_row(
-                "SELECT coalesce(sum(size), 0) FROM payload
+                "SELECT coalesce(sum(size), 0) FROM payload INDEXED BY size_by_payload
                  WHERE id IN (SELECT payload FROM executable)",
                 [],
                 |row| row.get(0),
@@ -192,7 +192,8 @@ impl Archive {
             let mut left = u64::try_from(total).unwrap_or(0);
             // A segment is worth what the most valuable of its executables is worth.
             let mut victims = store.prepare(
-                "SELECT payload, size FROM executable JOIN payload ON payload.id = executable.payload
+                "SELECT payload, size FROM executable
+                 JOIN payload INDEXED BY size_by_payload ON payload.id = executable.payload
                  GROUP BY payload ORDER BY max(last_use), max(cost_us), payload",
             )?;
             let mut victims = victims.query([])?;

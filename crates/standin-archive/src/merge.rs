@@ -108,9 +108,11 @@ fn copy_all(
         return Ok(merged);
     }
     let source = lock(&other.connection);
-    let total: i64 = source.query_row("SELECT coalesce(sum(size), 0) FROM payload", [], |row| {
-        row.get(0)
-    })?;
+    let total: i64 = source.query_row(
+        "SELECT coalesce(sum(size), 0) FROM payload INDEXED BY size_by_payload",
+        [],
+        |row| row.get(0),
+    )?;
     let total = u64::try_from(total).unwrap_or(0);
     let mut done = 0;
     let mut copy = Copy {

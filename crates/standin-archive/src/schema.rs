@@ -24,7 +24,7 @@ pub const ASIDE: &str = "damaged.sqlite";
 /// Bytes of a page.
 pub(crate) const PAGE: usize = 8192;
 
-/// The tables, and last the index: SQLite keeps this order in whatever it makes of them, so that
+/// The tables, and last the indices: SQLite keeps this order in whatever it makes of them, so that
 /// each has its root at the same page in every archive (see `salvage`). Keys lie apart from payloads: looking up a key that is not there touches no
 /// page of a payload.
 pub const TABLES: &str = "\
@@ -86,6 +86,7 @@ CREATE TABLE payload (
   bytes BLOB NOT NULL
 );
 CREATE INDEX executable_by_payload ON executable (payload);
+CREATE INDEX size_by_payload ON payload (id, size);
 INSERT INTO clock VALUES (1);
 ";
 

@@ -100,7 +100,7 @@ fn generation(
         executables: count("SELECT count(*) FROM executable WHERE generation = ?1")?,
         blobs: count("SELECT count(DISTINCT payload) FROM executable WHERE generation = ?1")?,
         blob_bytes: count(
-            "SELECT coalesce(sum(size), 0) FROM payload WHERE id IN
+            "SELECT coalesce(sum(size), 0) FROM payload INDEXED BY size_by_payload WHERE id IN
              (SELECT payload FROM executable WHERE generation = ?1)",
         )?,
         cost_us: count("SELECT coalesce(sum(cost_us), 0) FROM executable WHERE generation = ?1")?,
@@ -112,7 +112,8 @@ fn generation(
 fn sizes(store: &Connection, table: &str) -> rusqlite::Result<(u64, u64)> {
     store.query_row(
         &format!(
-            "SELECT count(*), coalesce(sum(size), 0) FROM {table} JOIN payload ON payload.id = {table}.payload"
+            "SELECT count(*), coalesce(sum(size), 0) FROM {table}
+             JOIN payload INDEXED BY size_by_payload ON payload.id = {table}.payload"
         ),
         [],
         |row| Ok((unsigned(row.get(0)?), unsigned(row.get(1)?))),
