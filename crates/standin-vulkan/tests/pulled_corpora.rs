@@ -435,7 +435,22 @@ fn every_pulled_shader_of_the_corpora_gives_the_same_outputs() {
     }
     println!("{table:#?}");
     assert!(differing.is_empty(), "{differing:#?}");
-    assert_eq!(table, BTreeMap::new());
+    let expected = [
+        ("equal", 266),
+        ("not run: addresses of its own", 1),
+        ("not run: capability", 17),
+        ("not run: layer-or-viewport", 2),
+        ("not run: no-entry", 1),
+        ("not run: not needed", 194),
+        ("not run: transform-feedback", 3),
+        ("not run: two resources at one binding", 2),
+    ];
+    assert_eq!(
+        table,
+        expected
+            .map(|(name, count)| (name.to_owned(), count))
+            .into()
+    );
 }
 
 impl Bench {
@@ -480,6 +495,17 @@ impl Bench {
         let fixed = self.run(&exact, "main", Some(&state), None)?;
         // What was declared is what the shader had: the pulled one adds the block, whose set is bound anyhow.
         let pulled_words = self.run(&pulled.spirv, "main", None, Some(&block.to_bytes()))?;
+        if fixed != pulled_words && std::env::var_os("STANDIN_TEST_VERBOSE").is_some() {
+            println!(
+                "fixed {:08x?}\npulled {:08x?}",
+                &fixed[..16],
+                &pulled_words[..16]
+            );
+            println!(
+                "inputs {:08x?}",
+                &words(&self.scratch.read(&self.vertices, 0, 256).unwrap())
+            );
+        }
         Ok(fixed == pulled_words)
     }
 }
