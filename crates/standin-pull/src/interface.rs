@@ -85,7 +85,7 @@ impl Declarations {
             }
             Op::Decorate => self.decorate(operand(0), None, operand(1), operand(2)),
             Op::MemberDecorate => {
-                self.decorate(operand(0), Some(operand(1)), operand(2), operand(3))
+                self.decorate(operand(0), Some(operand(1)), operand(2), operand(3));
             }
             Op::GroupDecorate => {
                 let group = self
@@ -484,7 +484,7 @@ pub(crate) fn located_inputs(
         };
         let mut leaves = 0;
         visit(&input.shape, input.location, input.used, &mut |_| {
-            leaves += 1
+            leaves += 1;
         })?;
         if leaves > MAX_LEAVES {
             return Err(Declined::TooManyLocations {

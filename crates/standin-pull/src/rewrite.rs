@@ -228,7 +228,7 @@ fn check_places(declarations: &Declarations, options: &Options) -> Result<(), De
     let mut places = Vec::new();
     match options.block {
         BlockPlace::Uniform { set, binding } | BlockPlace::Storage { set, binding } => {
-            places.push((set, binding))
+            places.push((set, binding));
         }
         BlockPlace::PushConstant { offset } => {
             let taken = |variable: &interface::Variable| {
@@ -427,7 +427,7 @@ impl<'a> Rewrite<'a> {
         let mut reported = Vec::new();
         for input in inputs {
             interface::visit(&input.shape, input.location, input.used, &mut |each| {
-                reported.push(each)
+                reported.push(each);
             })?;
         }
         reported.sort_by_key(|input: &Input| (input.location, input.component));
