@@ -1,7 +1,7 @@
 //! Every test, on every test device.
 
 use crate::check::cargo;
-use crate::drivers;
+use crate::drivers::{self, project};
 use crate::environment::TestDevice;
 
 /// The crates with tests that ask for a device.
@@ -31,5 +31,35 @@ pub(crate) fn run() -> Result<(), Box<dyn std::error::Error>> {
         }
         cargo(&words, &variables)?;
     }
-    Ok(())
+    models()?;
+    instruction_bounds(&variables)
+}
+
+/// The hand-offs between threads, over all interleavings up to the models' bounds. Code for
+/// the models is another build of the same crate, so it has a folder of its own.
+fn models() -> Result<(), Box<dyn std::error::Error>> {
+    println!("# models of the hand-offs between threads");
+    let folder = project().join("target/models").display().to_string();
+    cargo(
+        &[
+            "test",
+            "-p",
+            "standin",
+            "--release",
+            "--lib",
+            "models",
+            "--target-dir",
+            &folder,
+        ],
+        &[("RUSTFLAGS", "--cfg loom")],
+    )
+}
+
+/// Instructions on the hot path, where valgrind can count them.
+fn instruction_bounds(variables: &[(&str, &str)]) -> Result<(), Box<dyn std::error::Error>> {
+    println!("# instructions of a selection");
+    cargo(
+        &["bench", "-p", "standin", "--bench", "instructions"],
+        variables,
+    )
 }

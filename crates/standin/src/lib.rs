@@ -9,6 +9,8 @@ mod admission;
 mod adoption;
 mod backend;
 mod clock;
+pub mod engine;
+pub mod evaluator;
 mod frame;
 mod job;
 pub mod key;

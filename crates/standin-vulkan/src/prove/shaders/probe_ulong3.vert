@@ -1,0 +1,14 @@
+#version 450
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+// Writes the words of one 64-bit input to the two places of its vertex and instance.
+layout(location = 0) in u64vec3 value;
+layout(set = 0, binding = 0, std430) writeonly buffer Words { uvec4 words[]; };
+// First vertex, vertices of an instance, first instance.
+layout(set = 0, binding = 1, std140) uniform Range { uvec4 range; };
+void main() {
+    uint place = (uint(gl_InstanceIndex) - range.z) * range.y + uint(gl_VertexIndex) - range.x;
+    words[2u * place] = uvec4(unpackUint2x32(uint64_t(value.x)), unpackUint2x32(uint64_t(value.y)));
+    words[2u * place + 1u] = uvec4(unpackUint2x32(uint64_t(value.z)), 0, 0);
+    gl_Position = vec4(0.0, 0.0, 0.0, 1.0);
+    gl_PointSize = 1.0;
+}
