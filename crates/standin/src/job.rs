@@ -302,7 +302,7 @@ impl<B: Backend> Core<B> {
                 _ if loaded => BuildResult::Loaded,
                 _ => BuildResult::Built,
             };
-            self.trace.name(subject, || self.backend.name(&job.recipe));
+            self.trace.name(subject, || self.name(&job.recipe));
             let spans = job.log.spans().iter().map(|span| Event::PhaseSpan {
                 subject,
                 phase: span.phase,
