@@ -3,6 +3,7 @@
 
 mod bench;
 mod captures;
+mod combiner;
 mod device;
 mod doctor;
 mod exit;
@@ -11,6 +12,7 @@ mod maintain;
 mod output;
 mod prebuild;
 mod progress;
+mod pull;
 mod replay;
 mod workers;
 
@@ -35,6 +37,8 @@ enum Verb {
     Merge(maintain::merge::Args),
     Prune(maintain::prune::Args),
     Compact(maintain::compact::Args),
+    Pull(pull::Args),
+    Combiner(combiner::Args),
     Bench(bench::Args),
     #[command(hide = true)]
     Worker(workers::worker::Args),
@@ -52,6 +56,8 @@ fn main() -> ExitCode {
         Verb::Merge(args) => maintain::merge::run(&args),
         Verb::Prune(args) => maintain::prune::run(&args),
         Verb::Compact(args) => maintain::compact::run(&args),
+        Verb::Pull(args) => pull::run(&args),
+        Verb::Combiner(args) => combiner::run(&args),
         Verb::Bench(args) => bench::run(&args),
         Verb::Worker(args) => workers::worker::run(&args),
         Verb::Start(args) => replay::start::run(&args),

@@ -7,5 +7,6 @@ mod doctor;
 mod faults;
 mod kill;
 mod prebuild;
+mod programs;
 mod standin;
 mod usage;
