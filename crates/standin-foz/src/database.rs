@@ -504,10 +504,10 @@ impl<R: Read + Seek> Resolve for Database<R> {
             |db, entry| {
                 let document = db.document(entry, |document, _| Ok(document))?;
                 let mut passes = each(document.render_passes, |body| {
-                    render_pass::render_pass(&body)
+                    render_pass::render_pass(&body, PassVersion::One)
                 });
                 passes.extend(each(document.render_passes2, |body| {
-                    render_pass::render_pass(&body)
+                    render_pass::render_pass(&body, PassVersion::Two)
                 }));
                 Ok(passes)
             },

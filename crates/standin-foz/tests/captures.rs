@@ -8,21 +8,12 @@
 
 mod made;
 
-use made::testdata;
+use made::{old_captures, testdata};
 use standin_foz::writer::Encoding;
 use standin_foz::{Database, EntryKey, Tag, Writer};
 use standin_recipe::Recipe;
 use std::io::Cursor;
 use std::path::PathBuf;
-
-fn old_captures() -> Vec<PathBuf> {
-    let mut paths: Vec<_> = std::fs::read_dir(testdata().join("mesa-shader-db"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    paths.sort();
-    paths
-}
 
 /// Graphics, compute: the counts that the captures' recorder gave.
 fn all_become_recipes(name: &str, graphics: usize, compute: usize) {

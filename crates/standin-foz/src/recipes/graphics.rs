@@ -14,7 +14,7 @@ use standin_recipe::stage::{EntryName, Robustness, Specialization, Specializatio
 use standin_recipe::{ComputeRecipe, GraphicsRecipe};
 
 /// More colour attachments than any device has.
-const MAX_ATTACHMENTS: u32 = 64;
+pub(crate) const MAX_ATTACHMENTS: u32 = 64;
 
 fn robustness(body: &chain::Robustness) -> Robustness {
     let buffer = |value| vk::PipelineRobustnessBufferBehaviorEXT::from_raw(raw(value));
