@@ -130,23 +130,12 @@ impl Application {
         Ok((info, features))
     }
 
+    /// In the order of Mesa's zink, for which there are captures.
     fn chain(&self) -> Vec<FeatureLink> {
         let mut chain = Vec::new();
         if self.pipeline_robustness {
             chain.push(FeatureLink::PipelineRobustness(PipelineRobustness {
                 pipeline_robustness: 1,
-            }));
-        }
-        if self.robust_buffer_access2 || self.robust_image_access2 || self.null_descriptor {
-            chain.push(FeatureLink::Robustness2(Robustness2 {
-                robust_buffer_access2: u32::from(self.robust_buffer_access2),
-                robust_image_access2: u32::from(self.robust_image_access2),
-                null_descriptor: u32::from(self.null_descriptor),
-            }));
-        }
-        if self.robust_image_access {
-            chain.push(FeatureLink::ImageRobustness(ImageRobustness {
-                robust_image_access: 1,
             }));
         }
         let queries = [
@@ -160,6 +149,18 @@ impl Application {
                 primitives_generated_query: query,
                 primitives_generated_query_with_rasterizer_discard: discard,
                 primitives_generated_query_with_non_zero_streams: streams,
+            }));
+        }
+        if self.robust_buffer_access2 || self.robust_image_access2 || self.null_descriptor {
+            chain.push(FeatureLink::Robustness2(Robustness2 {
+                robust_buffer_access2: u32::from(self.robust_buffer_access2),
+                robust_image_access2: u32::from(self.robust_image_access2),
+                null_descriptor: u32::from(self.null_descriptor),
+            }));
+        }
+        if self.robust_image_access {
+            chain.push(FeatureLink::ImageRobustness(ImageRobustness {
+                robust_image_access: 1,
             }));
         }
         if self.image_2d_view_of_3d || self.sampler_2d_view_of_3d {

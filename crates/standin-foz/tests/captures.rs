@@ -118,8 +118,9 @@ fn files_of_2020_have_keys_of_an_older_rule() {
             }
         });
     }
-    // A key that was read is opaque: most of these follow the rule of 2020.
-    assert!(differ > graphics / 2, "{differ} of {graphics}");
+    // Measured: 134 entries, of which 81 have another key than today's rule gives for what they
+    // say. How the rule of 2020 went is not known, which is why a key that was read is opaque.
+    assert_eq!((graphics, differ), (134, 81));
 }
 
 #[test]

@@ -71,6 +71,23 @@ pub(crate) fn render_pass(body: &RenderPassBody, version: PassVersion) -> Step<R
                     .correlated_view_masks
                     .clone_from(&b.correlation_masks);
             }
+            Link::InputAspects(b) if version == PassVersion::One => {
+                for aspect in &b.aspect_references {
+                    recipe
+                        .subpasses
+                        .get_mut(aspect.subpass as usize)
+                        .and_then(|s| {
+                            s.input_attachments
+                                .get_mut(aspect.input_attachment_index as usize)
+                        })
+                        .ok_or(Reason::Inconsistent("an aspect is of no input attachment"))?
+                        .aspect_mask = vk::ImageAspectFlags::from_raw(aspect.aspect_mask);
+                }
+            }
+            Link::DensityMap(b) => {
+                recipe.fragment_density_map = Some(reference(&b.fragment_density_map_attachment)?);
+            }
+            Link::CreationControl(b) => recipe.disallow_merging = b.disallow_merging != 0,
             other => foreign(other)?,
         }
     }
@@ -170,6 +187,7 @@ fn subpass(body: &SubpassBody) -> Step<Subpass> {
                     samples: vk::SampleCountFlags::from_raw(b.rasterization_samples),
                 });
             }
+            Link::CreationControl(b) => subpass.disallow_merging = b.disallow_merging != 0,
             other => foreign(other)?,
         }
     }

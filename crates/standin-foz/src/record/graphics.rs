@@ -5,8 +5,9 @@
 
 use super::{Keep, RecordError, Step, number, states};
 use crate::json::chain::{
-    self, AttachmentLocations, DiscardRectangles, Extent, Flags2, InputAttachmentIndices,
-    Libraries, LibraryParts, Link, Rendering, ShadingRate, SubgroupSize,
+    self, AttachmentLocations, AttachmentSampleCounts, DiscardRectangles, Extent, Flags2,
+    InputAttachmentIndices, Libraries, LibraryParts, Link, Rendering, RepresentativeTest,
+    ShadingRate, ShadingRateEnum, SubgroupSize,
 };
 use crate::json::pipeline::{
     ComputeBody, DynamicBody, GraphicsBody, MapEntryBody, SpecializationBody, StageBody,
@@ -171,7 +172,7 @@ pub(super) fn graphics(recipe: &GraphicsRecipe, keep: &mut dyn Keep) -> Step<Gra
     };
     chain.extend(flags2);
     library_links(recipe, keep, &mut chain)?;
-    pipeline_links(recipe, &mut chain)?;
+    pipeline_links(recipe, &mut chain);
     Ok(GraphicsBody {
         flags,
         base_pipeline_handle: Handle(0),
@@ -192,7 +193,7 @@ pub(super) fn graphics(recipe: &GraphicsRecipe, keep: &mut dyn Keep) -> Step<Gra
             dynamic_state: dynamic.iter().map(|s| number(s.as_raw())).collect(),
             p_next: Vec::new(),
         }),
-        multisample_state: multisample.map(states::multisample).transpose()?,
+        multisample_state: multisample.map(states::multisample),
         vertex_input_state: recipe
             .vertex_input
             .as_ref()
@@ -209,7 +210,7 @@ pub(super) fn graphics(recipe: &GraphicsRecipe, keep: &mut dyn Keep) -> Step<Gra
             .filter(|_| reads.input_assembly)
             .map(states::input_assembly),
         color_blend_state: blend.map(states::color_blend).transpose()?,
-        viewport_state: viewport.map(|s| states::viewport(s, dynamic)).transpose()?,
+        viewport_state: viewport.map(|s| states::viewport(s, dynamic)),
         depth_stencil_state: recipe
             .depth_stencil
             .as_ref()
@@ -245,7 +246,7 @@ fn library_links(recipe: &GraphicsRecipe, keep: &mut dyn Keep, chain: &mut Vec<L
     Ok(())
 }
 
-fn pipeline_links(recipe: &GraphicsRecipe, chain: &mut Vec<Link>) -> Step<()> {
+fn pipeline_links(recipe: &GraphicsRecipe, chain: &mut Vec<Link>) {
     chain.extend(recipe.robustness.as_ref().map(robustness));
     if let Some(discard) = &recipe.discard_rectangles {
         let is_dynamic = recipe
@@ -279,14 +280,22 @@ fn pipeline_links(recipe: &GraphicsRecipe, chain: &mut Vec<Link>) -> Step<()> {
             stencil_input_attachment_index: indices.stencil,
         }));
     }
-    if recipe.fragment_shading_rate_enum.is_some() {
-        return Err(RecordError::NoPlace("a fragment shading rate by enumerant"));
+    if let Some(rate) = &recipe.fragment_shading_rate_enum {
+        chain.push(Link::ShadingRateEnum(ShadingRateEnum {
+            shading_rate_type: number(rate.rate_type.as_raw()),
+            shading_rate: number(rate.rate.as_raw()),
+            combiner_ops: rate.combiner_ops.map(|op| number(op.as_raw())),
+        }));
     }
-    if recipe.attachment_sample_counts.is_some() {
-        return Err(RecordError::NoPlace("sample counts of attachments"));
+    if let Some(counts) = &recipe.attachment_sample_counts {
+        chain.push(Link::AttachmentSampleCounts(AttachmentSampleCounts {
+            color_attachment_samples: counts.color.iter().map(|s| s.as_raw()).collect(),
+            depth_stencil_attachment_samples: counts.depth_stencil.as_raw(),
+        }));
     }
     if recipe.representative_fragment_test {
-        return Err(RecordError::NoPlace("the representative fragment test"));
+        chain.push(Link::RepresentativeTest(RepresentativeTest {
+            representative_fragment_test_enable: 1,
+        }));
     }
-    Ok(())
 }

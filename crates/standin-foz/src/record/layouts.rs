@@ -3,7 +3,7 @@
 use super::{Keep, Step, number, real};
 use crate::json::Handle;
 use crate::json::chain::{
-    BindingFlags, BorderColorMapping, CustomBorderColor, Link, MutableTypes, ReductionMode,
+    BindingFlags, BorderColorMapping, CustomBorderColor, Link, MutableTypes, ReductionMode, Ycbcr,
 };
 use crate::json::resource::{
     PipelineLayoutBody, PushConstantBody, SamplerBody, SetBindingBody, SetLayoutBody,
@@ -28,6 +28,20 @@ pub(super) fn sampler(recipe: &SamplerRecipe) -> SamplerBody {
     if recipe.reduction_mode != vk::SamplerReductionMode::WEIGHTED_AVERAGE {
         chain.push(Link::ReductionMode(ReductionMode {
             reduction_mode: number(recipe.reduction_mode.as_raw()),
+        }));
+    }
+    if let Some(conversion) = &recipe.ycbcr_conversion {
+        chain.push(Link::Ycbcr(Ycbcr {
+            format: number(conversion.format.as_raw()),
+            ycbcr_model: number(conversion.model.as_raw()),
+            ycbcr_range: number(conversion.range.as_raw()),
+            components: conversion
+                .components
+                .map(|swizzle| number(swizzle.as_raw())),
+            x_chroma_offset: number(conversion.x_chroma_offset.as_raw()),
+            y_chroma_offset: number(conversion.y_chroma_offset.as_raw()),
+            chroma_filter: number(conversion.chroma_filter.as_raw()),
+            force_explicit_reconstruction: u32::from(conversion.force_explicit_reconstruction),
         }));
     }
     SamplerBody {

@@ -1,9 +1,9 @@
 //! Render passes: as version 1 where it can say all, as version 2 otherwise.
 
-use super::{RecordError, Step, number};
+use super::number;
 use crate::json::chain::{
-    AttachmentStencilLayout, DepthStencilResolve, Extent, Link, MemoryBarrier,
-    ReferenceStencilLayout, ShadingRateAttachment, SingleSampled,
+    AttachmentStencilLayout, CreationControl, DensityMap, DepthStencilResolve, Extent, Link,
+    MemoryBarrier, ReferenceStencilLayout, ShadingRateAttachment, SingleSampled,
 };
 use crate::json::render_pass::{
     AttachmentBody, DependencyBody, PassVersion, ReferenceBody, RenderPassBody, SubpassBody,
@@ -14,20 +14,20 @@ use standin_recipe::render_pass::{
     AttachmentDescription, AttachmentReference, Subpass, SubpassDependency,
 };
 
-pub(super) fn render_pass(recipe: &RenderPassRecipe) -> Step<(PassVersion, RenderPassBody)> {
+pub(super) fn render_pass(recipe: &RenderPassRecipe) -> (PassVersion, RenderPassBody) {
     let version = if is_version_1(recipe) {
         PassVersion::One
     } else {
         PassVersion::Two
     };
-    if recipe.fragment_density_map.is_some() {
-        return Err(RecordError::NoPlace("a fragment density map"));
+    let mut chain = Vec::new();
+    if let Some(map) = &recipe.fragment_density_map {
+        let map = reference(map, PassVersion::One);
+        chain.push(Link::DensityMap(DensityMap {
+            fragment_density_map_attachment: Box::new(map),
+        }));
     }
-    if recipe.disallow_merging || recipe.subpasses.iter().any(|s| s.disallow_merging) {
-        return Err(RecordError::NoPlace(
-            "control over the merging of subpasses",
-        ));
-    }
+    chain.extend(recipe.disallow_merging.then(disallow_merging));
     let body = RenderPassBody {
         flags: recipe.flags.as_raw(),
         dependencies: recipe
@@ -42,9 +42,15 @@ pub(super) fn render_pass(recipe: &RenderPassRecipe) -> Step<(PassVersion, Rende
             .map(|s| subpass(s, version))
             .collect(),
         correlated_view_masks: recipe.correlated_view_masks.clone(),
-        p_next: Vec::new(),
+        p_next: chain,
     };
-    Ok((version, body))
+    (version, body)
+}
+
+fn disallow_merging() -> Link {
+    Link::CreationControl(CreationControl {
+        disallow_merging: 1,
+    })
 }
 
 /// Whether version 1 without chained structs says the same.
@@ -68,6 +74,7 @@ fn is_version_1(recipe: &RenderPassRecipe) -> bool {
                 && s.depth_stencil_resolve.is_none()
                 && s.shading_rate_attachment.is_none()
                 && s.single_sampled_rendering.is_none()
+                && !s.disallow_merging
                 && s.depth_stencil_attachment.iter().all(plain)
                 && s.color_attachments.iter().all(plain)
                 && s.resolve_attachments.iter().all(plain)
@@ -141,6 +148,7 @@ fn subpass(s: &Subpass, version: PassVersion) -> SubpassBody {
             rasterization_samples: single.samples.as_raw(),
         }));
     }
+    chain.extend(s.disallow_merging.then(disallow_merging));
     SubpassBody {
         flags: s.flags.as_raw(),
         pipeline_bind_point: number(s.bind_point.as_raw()),

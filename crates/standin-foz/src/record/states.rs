@@ -2,9 +2,11 @@
 
 use super::{RecordError, Step, number, real};
 use crate::json::chain::{
-    AdvancedBlend, ColorWrite, Conservative, DepthBiasRepresentation, DepthClip, DepthClipControl,
-    Divisor, Divisors, DomainOrigin, Line, Link, ProvokingVertex, RasterizationOrder,
-    RasterizationStream,
+    AdvancedBlend, ClampRange, Coefficients, ColorWrite, Conservative, CoverageModulation,
+    CoverageReduction, CoverageToColor, DepthBiasRepresentation, DepthClampControl, DepthClip,
+    DepthClipControl, Divisor, Divisors, DomainOrigin, ExclusiveScissors, Extent, Line, Link,
+    Location, LocationsInfo, ProvokingVertex, RasterizationOrder, RasterizationStream,
+    SampleLocations, Swizzle, Swizzles, WScaling,
 };
 use crate::json::pipeline::{
     AttributeBody, BindingBody, BlendAttachmentBody, ColorBlendBody, DepthStencilBody,
@@ -29,12 +31,13 @@ pub(super) fn vertex_input(state: &VertexInputState) -> VertexInputBody {
             divisor: binding.divisor,
         })
         .collect();
-    let chain = (!divisors.is_empty()).then(|| {
-        Link::Divisors(Divisors {
+    let mut chain = Vec::new();
+    if !divisors.is_empty() {
+        chain.push(Link::Divisors(Divisors {
             vertex_binding_divisor_count: divisors.len() as u32,
             vertex_binding_divisors: divisors,
-        })
-    });
+        }));
+    }
     VertexInputBody {
         flags: 0,
         attributes: state
@@ -56,7 +59,7 @@ pub(super) fn vertex_input(state: &VertexInputState) -> VertexInputBody {
                 input_rate: number(b.input_rate.as_raw()),
             })
             .collect(),
-        p_next: chain.into_iter().collect(),
+        p_next: chain,
     }
 }
 
@@ -114,10 +117,7 @@ pub(super) fn values<T, U>(
         .map(|values| values.iter().map(convert).collect())
 }
 
-pub(super) fn viewport(
-    state: &ViewportState,
-    dynamic: &[vk::DynamicState],
-) -> Step<ViewportStateBody> {
+pub(super) fn viewport(state: &ViewportState, dynamic: &[vk::DynamicState]) -> ViewportStateBody {
     let is_dynamic = |states: [vk::DynamicState; 2]| states.iter().any(|s| dynamic.contains(s));
     let viewports = [
         vk::DynamicState::VIEWPORT,
@@ -133,26 +133,53 @@ pub(super) fn viewport(
             negative_one_to_one: 1,
         }));
     }
-    if state.w_scaling.is_some() {
-        return Err(RecordError::NoPlace("W scaling of viewports"));
+    if let Some(scaling) = &state.w_scaling {
+        let is_dynamic = dynamic.contains(&vk::DynamicState::VIEWPORT_W_SCALING_NV);
+        chain.push(Link::WScaling(WScaling {
+            viewport_w_scaling_enable: u32::from(scaling.enable),
+            viewport_count: scaling.coefficients.count(),
+            viewport_w_scalings: values(&scaling.coefficients, is_dynamic, |&[x, y]| {
+                Coefficients {
+                    xcoeff: real(x),
+                    ycoeff: real(y),
+                }
+            }),
+        }));
     }
     if !state.swizzles.is_empty() {
-        return Err(RecordError::NoPlace("swizzles of viewports"));
+        let swizzles = state.swizzles.iter().map(|swizzle| {
+            let [x, y, z, w] = swizzle.map(|value| number(value.as_raw()));
+            Swizzle { x, y, z, w }
+        });
+        chain.push(Link::Swizzles(Swizzles {
+            flags: 0,
+            viewport_swizzles: swizzles.collect(),
+        }));
     }
     if state.exclusive_scissors.count() != 0 {
-        return Err(RecordError::NoPlace("exclusive scissors"));
+        let is_dynamic = dynamic.contains(&vk::DynamicState::EXCLUSIVE_SCISSOR_NV);
+        chain.push(Link::ExclusiveScissors(ExclusiveScissors {
+            exclusive_scissor_count: state.exclusive_scissors.count(),
+            exclusive_scissors: values(&state.exclusive_scissors, is_dynamic, rect),
+        }));
     }
-    if state.depth_clamp_control.is_some() {
-        return Err(RecordError::NoPlace("control over depth clamping"));
+    if let Some(control) = &state.depth_clamp_control {
+        chain.push(Link::DepthClampControl(DepthClampControl {
+            depth_clamp_mode: number(control.mode),
+            depth_clamp_range: control.range.map(|[min, max]| ClampRange {
+                min_depth_clamp: real(min),
+                max_depth_clamp: real(max),
+            }),
+        }));
     }
-    Ok(ViewportStateBody {
+    ViewportStateBody {
         flags: 0,
         viewport_count: state.viewports.count(),
         scissor_count: state.scissors.count(),
         viewports: values(&state.viewports, is_dynamic(viewports), view),
         scissors: values(&state.scissors, is_dynamic(scissors), rect),
         p_next: chain,
-    })
+    }
 }
 
 /// The structs are chained in the order of Mesa's zink, for which there are captures.
@@ -221,17 +248,52 @@ pub(super) fn rasterization(state: &RasterizationState) -> RasterizationBody {
     }
 }
 
-pub(super) fn multisample(state: &MultisampleState) -> Step<MultisampleBody> {
-    if state.sample_locations.is_some() {
-        return Err(RecordError::NoPlace("sample locations"));
+fn multisample_chain(state: &MultisampleState) -> Vec<Link> {
+    let mut chain = Vec::new();
+    if let Some(samples) = &state.sample_locations {
+        let [width, height] = samples.grid_size;
+        let locations = samples.locations.iter().map(|&[x, y]| Location {
+            x: real(x),
+            y: real(y),
+        });
+        chain.push(Link::SampleLocations(SampleLocations {
+            sample_locations_enable: u32::from(samples.enable),
+            sample_locations_info: LocationsInfo {
+                sample_locations_per_pixel: samples.per_pixel.as_raw(),
+                sample_location_grid_size: Extent { width, height },
+                s_type: Some(number(
+                    vk::StructureType::SAMPLE_LOCATIONS_INFO_EXT.as_raw(),
+                )),
+                sample_locations: locations.collect(),
+            },
+        }));
     }
-    if state.coverage_modulation.is_some()
-        || state.coverage_reduction.is_some()
-        || state.coverage_to_color.is_some()
-    {
-        return Err(RecordError::NoPlace("what becomes of coverage"));
+    if let Some(modulation) = &state.coverage_modulation {
+        chain.push(Link::CoverageModulation(CoverageModulation {
+            flags: 0,
+            coverage_modulation_mode: number(modulation.mode.as_raw()),
+            coverage_modulation_table_enable: u32::from(modulation.table_enable),
+            coverage_modulation_table: modulation.table.iter().map(|&v| real(v)).collect(),
+        }));
     }
-    Ok(MultisampleBody {
+    if let Some(mode) = state.coverage_reduction {
+        chain.push(Link::CoverageReduction(CoverageReduction {
+            flags: 0,
+            coverage_reduction_mode: number(mode.as_raw()),
+        }));
+    }
+    if let Some(color) = &state.coverage_to_color {
+        chain.push(Link::CoverageToColor(CoverageToColor {
+            flags: 0,
+            coverage_to_color_enable: u32::from(color.enable),
+            coverage_to_color_location: color.location,
+        }));
+    }
+    chain
+}
+
+pub(super) fn multisample(state: &MultisampleState) -> MultisampleBody {
+    MultisampleBody {
         flags: 0,
         rasterization_samples: state.samples.as_raw(),
         sample_shading_enable: u32::from(state.sample_shading_enable),
@@ -239,8 +301,8 @@ pub(super) fn multisample(state: &MultisampleState) -> Step<MultisampleBody> {
         alpha_to_one_enable: u32::from(state.alpha_to_one_enable),
         alpha_to_coverage_enable: u32::from(state.alpha_to_coverage_enable),
         sample_mask: state.sample_mask.clone(),
-        p_next: Vec::new(),
-    })
+        p_next: multisample_chain(state),
+    }
 }
 
 fn stencil(face: &StencilFace) -> StencilBody {
