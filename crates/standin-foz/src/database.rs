@@ -19,6 +19,8 @@ use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Bytes of a file that are read at once.
+const READ_AHEAD: usize = 32 << 10;
 /// Bytes of SPIR-V that are kept for the pipelines that follow.
 const MODULE_CACHE: usize = 64 << 20;
 /// Objects of each other kind that are kept.
@@ -106,7 +108,7 @@ impl Database {
         for path in paths {
             let path = path.as_ref().to_owned();
             match File::open(&path) {
-                Ok(file) => files.push((path, BufReader::new(file))),
+                Ok(file) => files.push((path, BufReader::with_capacity(READ_AHEAD, file))),
                 Err(error) => {
                     return Err(OpenError {
                         path,
@@ -504,10 +506,10 @@ impl<R: Read + Seek> Resolve for Database<R> {
             |db, entry| {
                 let document = db.document(entry, |document, _| Ok(document))?;
                 let mut passes = each(document.render_passes, |body| {
-                    render_pass::render_pass(&body)
+                    render_pass::render_pass(&body, PassVersion::One)
                 });
                 passes.extend(each(document.render_passes2, |body| {
-                    render_pass::render_pass(&body)
+                    render_pass::render_pass(&body, PassVersion::Two)
                 }));
                 Ok(passes)
             },

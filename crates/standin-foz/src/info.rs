@@ -1,8 +1,13 @@
 //! What databases hold besides pipelines: applications, links, ray tracing, buckets.
 
 use crate::entry::{EntryKey, FozKey};
+use crate::hash::UnknownStruct;
 use crate::json::Document;
-use crate::json::chain::FeatureLink;
+use crate::json::chain::{
+    FeatureLink, ImageRobustness, ImageViewOf3D, PipelineRobustness, PrimitivesGenerated,
+    Robustness2,
+};
+use crate::json::resource::{ApplicationBody, FeaturesBody};
 
 /// A recorded application and those of its features that change what is compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +49,10 @@ pub struct Application {
     pub sampler_2d_view_of_3d: bool,
     /// Enabled `primitivesGeneratedQuery`.
     pub primitives_generated_query: bool,
+    /// Enabled `primitivesGeneratedQueryWithRasterizerDiscard`.
+    pub primitives_generated_query_with_rasterizer_discard: bool,
+    /// Enabled `primitivesGeneratedQueryWithNonZeroStreams`.
+    pub primitives_generated_query_with_non_zero_streams: bool,
     /// sTypes of recorded feature structs that are not known here.
     pub unknown_features: Vec<u32>,
 }
@@ -90,12 +99,77 @@ impl Application {
                 }
                 FeatureLink::PrimitivesGenerated(b) => {
                     application.primitives_generated_query = b.primitives_generated_query != 0;
+                    application.primitives_generated_query_with_rasterizer_discard =
+                        b.primitives_generated_query_with_rasterizer_discard != 0;
+                    application.primitives_generated_query_with_non_zero_streams =
+                        b.primitives_generated_query_with_non_zero_streams != 0;
                 }
                 FeatureLink::Ignored(_) => {}
                 FeatureLink::Unknown(s_type) => application.unknown_features.push(*s_type),
             }
         }
         Some(application)
+    }
+
+    /// The application's payload; structs of features that are all off are left out.
+    pub(crate) fn bodies(&self) -> Result<(ApplicationBody, FeaturesBody), UnknownStruct> {
+        if let Some(&s_type) = self.unknown_features.first() {
+            return Err(UnknownStruct(s_type));
+        }
+        let info = ApplicationBody {
+            application_name: self.name.clone(),
+            engine_name: self.engine.clone(),
+            application_version: Some(self.version),
+            engine_version: Some(self.engine_version),
+            api_version: Some(self.api_version),
+        };
+        let features = FeaturesBody {
+            robust_buffer_access: Some(u32::from(self.robust_buffer_access)),
+            p_next: self.chain(),
+        };
+        Ok((info, features))
+    }
+
+    /// In the order of Mesa's zink, for which there are captures.
+    fn chain(&self) -> Vec<FeatureLink> {
+        let mut chain = Vec::new();
+        if self.pipeline_robustness {
+            chain.push(FeatureLink::PipelineRobustness(PipelineRobustness {
+                pipeline_robustness: 1,
+            }));
+        }
+        let queries = [
+            self.primitives_generated_query,
+            self.primitives_generated_query_with_rasterizer_discard,
+            self.primitives_generated_query_with_non_zero_streams,
+        ];
+        if queries.contains(&true) {
+            let [query, discard, streams] = queries.map(u32::from);
+            chain.push(FeatureLink::PrimitivesGenerated(PrimitivesGenerated {
+                primitives_generated_query: query,
+                primitives_generated_query_with_rasterizer_discard: discard,
+                primitives_generated_query_with_non_zero_streams: streams,
+            }));
+        }
+        if self.robust_buffer_access2 || self.robust_image_access2 || self.null_descriptor {
+            chain.push(FeatureLink::Robustness2(Robustness2 {
+                robust_buffer_access2: u32::from(self.robust_buffer_access2),
+                robust_image_access2: u32::from(self.robust_image_access2),
+                null_descriptor: u32::from(self.null_descriptor),
+            }));
+        }
+        if self.robust_image_access {
+            chain.push(FeatureLink::ImageRobustness(ImageRobustness {
+                robust_image_access: 1,
+            }));
+        }
+        if self.image_2d_view_of_3d || self.sampler_2d_view_of_3d {
+            chain.push(FeatureLink::ImageViewOf3D(ImageViewOf3D {
+                image: u32::from(self.image_2d_view_of_3d),
+                sampler: u32::from(self.sampler_2d_view_of_3d),
+            }));
+        }
+        chain
     }
 }
 

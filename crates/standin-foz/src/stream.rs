@@ -164,6 +164,8 @@ pub enum End {
 pub struct Stream<R> {
     input: R,
     length: u64,
+    /// Where the input is, if that is known.
+    at: Option<u64>,
     next: u64,
     version: u8,
     end: Option<End>,
@@ -197,6 +199,7 @@ impl<R: Read + Seek> Stream<R> {
         Ok(Self {
             input,
             length,
+            at: Some(HEADER_LEN as u64),
             next: HEADER_LEN as u64,
             version,
             end: None,
@@ -253,10 +256,23 @@ impl<R: Read + Seek> Stream<R> {
     /// # Errors
     /// The input cannot be read there.
     pub fn head_at(&mut self, offset: u64) -> io::Result<Head> {
-        self.input.seek(SeekFrom::Start(offset))?;
         let mut bytes = [0; HEAD_LEN];
+        self.go_to(offset)?;
         self.input.read_exact(&mut bytes)?;
+        self.at = offset.checked_add(HEAD_LEN as u64);
         Ok(Head::parse(offset, &bytes))
+    }
+
+    /// Moves the input, by the distance where it can be: a buffered input keeps its buffer then.
+    /// Where the input is afterwards is for the caller to say, once it has read.
+    fn go_to(&mut self, offset: u64) -> io::Result<()> {
+        match self.at.take() {
+            Some(at) if at == offset => Ok(()),
+            Some(at) if at.max(offset) <= i64::MAX as u64 => {
+                self.input.seek_relative(offset as i64 - at as i64)
+            }
+            _ => self.input.seek(SeekFrom::Start(offset)).map(|_| ()),
+        }
     }
 
     /// The payload of an entry, checked and decompressed, in place of what `payload` holds.
@@ -298,10 +314,11 @@ impl<R: Read + Seek> Stream<R> {
 
     fn stored_bytes(&mut self, start: u64, head: &Head) -> Result<(), Damage> {
         let failed = |error: io::Error| Damage::Io(error.to_string());
-        self.input.seek(SeekFrom::Start(start)).map_err(failed)?;
+        self.go_to(start).map_err(failed)?;
         // At most what the file has: checked by the caller.
         self.stored.resize(head.stored as usize, 0);
         self.input.read_exact(&mut self.stored).map_err(failed)?;
+        self.at = start.checked_add(u64::from(head.stored));
         if head.crc != 0 {
             let found = crc32fast::hash(&self.stored);
             if found != head.crc {

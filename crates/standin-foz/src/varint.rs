@@ -36,7 +36,6 @@ pub(crate) fn decode(bytes: &[u8], words: usize) -> Result<Vec<u32>, &'static st
 }
 
 /// Appends the shortest form of each word.
-#[cfg(test)]
 pub(crate) fn encode(words: &[u32], out: &mut Vec<u8>) {
     out.reserve(words.len() * 2);
     for &word in words {

@@ -8,21 +8,12 @@
 
 mod made;
 
-use made::testdata;
+use made::{old_captures, testdata};
 use standin_foz::writer::Encoding;
 use standin_foz::{Database, EntryKey, Tag, Writer};
 use standin_recipe::Recipe;
 use std::io::Cursor;
 use std::path::PathBuf;
-
-fn old_captures() -> Vec<PathBuf> {
-    let mut paths: Vec<_> = std::fs::read_dir(testdata().join("mesa-shader-db"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    paths.sort();
-    paths
-}
 
 /// Graphics, compute: the counts that the captures' recorder gave.
 fn all_become_recipes(name: &str, graphics: usize, compute: usize) {
@@ -127,8 +118,9 @@ fn files_of_2020_have_keys_of_an_older_rule() {
             }
         });
     }
-    // A key that was read is opaque: most of these follow the rule of 2020.
-    assert!(differ > graphics / 2, "{differ} of {graphics}");
+    // Measured: 134 entries, of which 81 have another key than today's rule gives for what they
+    // say. How the rule of 2020 went is not known, which is why a key that was read is opaque.
+    assert_eq!((graphics, differ), (134, 81));
 }
 
 #[test]

@@ -124,17 +124,28 @@ links! {
         1_000_018_000 => RasterizationOrder(RasterizationOrder),
         1_000_028_002 => RasterizationStream(RasterizationStream),
         1_000_044_002 => Rendering(Rendering),
+        1_000_044_008 => AttachmentSampleCounts(AttachmentSampleCounts),
         1_000_053_000 => Multiview(Multiview),
         1_000_068_000 => Robustness(Robustness),
+        1_000_087_000 => WScaling(WScaling),
+        1_000_098_000 => Swizzles(Swizzles),
         1_000_099_001 => DiscardRectangles(DiscardRectangles),
         1_000_101_001 => Conservative(Conservative),
         1_000_102_001 => DepthClip(DepthClip),
+        1_000_117_001 => InputAspects(InputAspects),
         1_000_117_003 => DomainOrigin(DomainOrigin),
         1_000_130_001 => ReductionMode(ReductionMode),
+        1_000_143_002 => SampleLocations(SampleLocations),
         1_000_148_002 => AdvancedBlend(AdvancedBlend),
+        1_000_149_000 => CoverageToColor(CoverageToColor),
+        1_000_152_000 => CoverageModulation(CoverageModulation),
+        1_000_156_000 => Ycbcr(Ycbcr),
         1_000_161_000 => BindingFlags(BindingFlags),
+        1_000_166_001 => RepresentativeTest(RepresentativeTest),
         1_000_190_001 => Divisors(Divisors),
         1_000_199_001 => DepthStencilResolve(DepthStencilResolve),
+        1_000_205_000 => ExclusiveScissors(ExclusiveScissors),
+        1_000_218_002 => DensityMap(DensityMap),
         1_000_225_001 => SubgroupSize(SubgroupSize),
         1_000_226_000 => ShadingRateAttachment(ShadingRateAttachment),
         1_000_226_001 => ShadingRate(ShadingRate),
@@ -142,6 +153,7 @@ links! {
         1_000_232_002 => InputAttachmentIndices(InputAttachmentIndices),
         1_000_241_001 => ReferenceStencilLayout(ReferenceStencilLayout),
         1_000_241_002 => AttachmentStencilLayout(AttachmentStencilLayout),
+        1_000_250_001 => CoverageReduction(CoverageReduction),
         1_000_254_001 => ProvokingVertex(ProvokingVertex),
         1_000_259_001 => Line(Line),
         1_000_283_001 => DepthBiasRepresentation(DepthBiasRepresentation),
@@ -149,12 +161,15 @@ links! {
         1_000_290_000 => Libraries(Libraries),
         1_000_314_000 => MemoryBarrier(MemoryBarrier),
         1_000_320_002 => LibraryParts(LibraryParts),
+        1_000_326_002 => ShadingRateEnum(ShadingRateEnum),
         1_000_351_002 => MutableTypes(MutableTypes),
         1_000_355_001 => DepthClipControl(DepthClipControl),
         1_000_376_002 => SingleSampled(SingleSampled),
         1_000_381_001 => ColorWrite(ColorWrite),
         1_000_411_001 => BorderColorMapping(BorderColorMapping),
+        1_000_458_001 => CreationControl(CreationControl),
         1_000_470_005 => Flags2(Flags2),
+        1_000_582_001 => DepthClampControl(DepthClampControl),
     }
 }
 
@@ -288,6 +303,76 @@ bodies! {
     }
     struct BorderColorMapping { components: [u32; 4], srgb: u32, }
     struct Flags2 { flags: u64, }
+
+    struct AttachmentSampleCounts {
+        color_attachment_samples: Vec<u32>,
+        depth_stencil_attachment_samples: u32,
+    }
+    struct Coefficients { xcoeff: Real, ycoeff: Real, }
+    struct WScaling {
+        viewport_w_scaling_enable: u32,
+        viewport_count: u32,
+        ;
+        viewport_w_scalings: Option<Vec<Coefficients>>,
+    }
+    struct Swizzle { x: u32, y: u32, z: u32, w: u32, }
+    struct Swizzles { flags: u32, viewport_swizzles: Vec<Swizzle>, }
+    struct InputAspect { subpass: u32, input_attachment_index: u32, aspect_mask: u32, }
+    struct InputAspects { aspect_references: Vec<InputAspect>, }
+    struct Location { x: Real, y: Real, }
+    struct LocationsInfo {
+        sample_locations_per_pixel: u32,
+        sample_location_grid_size: Extent,
+        ;
+        s_type: Option<u32>,
+        sample_locations: Vec<Location>,
+    }
+    struct SampleLocations {
+        sample_locations_enable: u32,
+        sample_locations_info: LocationsInfo,
+    }
+    struct CoverageToColor {
+        flags: u32,
+        coverage_to_color_enable: u32,
+        coverage_to_color_location: u32,
+    }
+    struct CoverageModulation {
+        flags: u32,
+        coverage_modulation_mode: u32,
+        coverage_modulation_table_enable: u32,
+        ;
+        coverage_modulation_table: Vec<Real>,
+    }
+    struct CoverageReduction { flags: u32, coverage_reduction_mode: u32, }
+    struct Ycbcr {
+        format: u32,
+        ycbcr_model: u32,
+        ycbcr_range: u32,
+        components: [u32; 4],
+        x_chroma_offset: u32,
+        y_chroma_offset: u32,
+        chroma_filter: u32,
+        force_explicit_reconstruction: u32,
+    }
+    struct RepresentativeTest { representative_fragment_test_enable: u32, }
+    struct ExclusiveScissors {
+        exclusive_scissor_count: u32,
+        ;
+        exclusive_scissors: Option<Vec<RectBody>>,
+    }
+    struct DensityMap { fragment_density_map_attachment: Box<ReferenceBody>, }
+    struct ShadingRateEnum {
+        shading_rate_type: u32,
+        shading_rate: u32,
+        combiner_ops: [u32; 2],
+    }
+    struct CreationControl { disallow_merging: u32, }
+    struct ClampRange { min_depth_clamp: Real, max_depth_clamp: Real, }
+    struct DepthClampControl {
+        depth_clamp_mode: u32,
+        ;
+        depth_clamp_range: Option<ClampRange>,
+    }
 
     struct Robustness2 {
         robust_buffer_access2: u32,

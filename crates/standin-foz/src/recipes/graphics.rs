@@ -7,14 +7,16 @@ use crate::json::chain::{self, Link};
 use crate::json::pipeline::{ComputeBody, GraphicsBody, SpecializationBody, StageBody};
 use ash::vk;
 use standin_recipe::module::ModuleRef;
-use standin_recipe::output::{InputAttachmentIndices, RenderingFormats, Target};
+use standin_recipe::output::{
+    AttachmentSampleCounts, InputAttachmentIndices, RenderingFormats, Target,
+};
 use standin_recipe::pipeline::{Parts, PipelineFlags};
-use standin_recipe::raster::{DiscardRectangles, FragmentShadingRate};
+use standin_recipe::raster::{DiscardRectangles, FragmentShadingRate, FragmentShadingRateEnum};
 use standin_recipe::stage::{EntryName, Robustness, Specialization, SpecializationEntry, Stage};
 use standin_recipe::{ComputeRecipe, GraphicsRecipe};
 
 /// More colour attachments than any device has.
-const MAX_ATTACHMENTS: u32 = 64;
+pub(crate) const MAX_ATTACHMENTS: u32 = 64;
 
 fn robustness(body: &chain::Robustness) -> Robustness {
     let buffer = |value| vk::PipelineRobustnessBufferBehaviorEXT::from_raw(raw(value));
@@ -191,6 +193,28 @@ fn pipeline_link(recipe: &mut GraphicsRecipe, link: &Link) -> Step<()> {
                     .combiner_ops
                     .map(|op| vk::FragmentShadingRateCombinerOpKHR::from_raw(raw(op))),
             });
+        }
+        Link::ShadingRateEnum(b) => {
+            recipe.fragment_shading_rate_enum = Some(FragmentShadingRateEnum {
+                rate_type: vk::FragmentShadingRateTypeNV::from_raw(raw(b.shading_rate_type)),
+                rate: vk::FragmentShadingRateNV::from_raw(raw(b.shading_rate)),
+                combiner_ops: b
+                    .combiner_ops
+                    .map(|op| vk::FragmentShadingRateCombinerOpKHR::from_raw(raw(op))),
+            });
+        }
+        Link::AttachmentSampleCounts(b) => {
+            recipe.attachment_sample_counts = Some(AttachmentSampleCounts {
+                color: b
+                    .color_attachment_samples
+                    .iter()
+                    .map(|&samples| vk::SampleCountFlags::from_raw(samples))
+                    .collect(),
+                depth_stencil: vk::SampleCountFlags::from_raw(b.depth_stencil_attachment_samples),
+            });
+        }
+        Link::RepresentativeTest(b) => {
+            recipe.representative_fragment_test = b.representative_fragment_test_enable != 0;
         }
         Link::AttachmentLocations(b) => {
             recipe

@@ -6,9 +6,10 @@ use crate::json::chain::Link;
 use crate::json::resource::{PipelineLayoutBody, SamplerBody, SetLayoutBody};
 use ash::vk;
 use standin_recipe::layout::{
-    BorderColorMapping, CustomBorderColor, PushConstantRange, SetBinding,
+    BorderColorMapping, CustomBorderColor, PushConstantRange, SetBinding, YcbcrConversion,
 };
 use standin_recipe::{PipelineLayoutRecipe, SamplerRecipe, SetLayoutRecipe};
+use std::sync::Arc;
 
 pub(crate) fn sampler(body: &SamplerBody) -> Step<SamplerRecipe> {
     let mut recipe = SamplerRecipe {
@@ -48,6 +49,20 @@ pub(crate) fn sampler(body: &SamplerBody) -> Step<SamplerRecipe> {
             }
             Link::ReductionMode(b) => {
                 recipe.reduction_mode = vk::SamplerReductionMode::from_raw(raw(b.reduction_mode));
+            }
+            Link::Ycbcr(b) => {
+                recipe.ycbcr_conversion = Some(Arc::new(YcbcrConversion {
+                    format: vk::Format::from_raw(raw(b.format)),
+                    model: vk::SamplerYcbcrModelConversion::from_raw(raw(b.ycbcr_model)),
+                    range: vk::SamplerYcbcrRange::from_raw(raw(b.ycbcr_range)),
+                    components: b
+                        .components
+                        .map(|swizzle| vk::ComponentSwizzle::from_raw(raw(swizzle))),
+                    x_chroma_offset: vk::ChromaLocation::from_raw(raw(b.x_chroma_offset)),
+                    y_chroma_offset: vk::ChromaLocation::from_raw(raw(b.y_chroma_offset)),
+                    chroma_filter: vk::Filter::from_raw(raw(b.chroma_filter)),
+                    force_explicit_reconstruction: b.force_explicit_reconstruction != 0,
+                }));
             }
             other => foreign(other)?,
         }

@@ -4,16 +4,29 @@ use super::{Step, foreign, no_chain, raw};
 use crate::declined::Reason;
 use crate::json::chain::Link;
 use crate::json::render_pass::{
-    AttachmentBody, DependencyBody, ReferenceBody, RenderPassBody, SubpassBody,
+    AttachmentBody, DependencyBody, PassVersion, ReferenceBody, RenderPassBody, SubpassBody,
 };
 use ash::vk;
 use standin_recipe::RenderPassRecipe;
+use standin_recipe::normal::format_aspects;
 use standin_recipe::render_pass::{
     AttachmentDescription, AttachmentReference, DepthStencilResolve, ShadingRateAttachment,
     SingleSampledRendering, Subpass, SubpassDependency,
 };
 
-pub(crate) fn render_pass(body: &RenderPassBody) -> Step<RenderPassRecipe> {
+/// All aspects that the format of an attachment has: those of an input attachment of which
+/// version 1 says nothing.
+pub(crate) fn whole_aspects(
+    attachment: u32,
+    attachments: &[AttachmentDescription],
+) -> vk::ImageAspectFlags {
+    attachments
+        .get(attachment as usize)
+        .map(|attachment| format_aspects(attachment.format))
+        .unwrap_or_default()
+}
+
+pub(crate) fn render_pass(body: &RenderPassBody, version: PassVersion) -> Step<RenderPassRecipe> {
     let mut recipe = RenderPassRecipe {
         flags: vk::RenderPassCreateFlags::from_raw(body.flags),
         attachments: body
@@ -30,6 +43,13 @@ pub(crate) fn render_pass(body: &RenderPassBody) -> Step<RenderPassRecipe> {
         correlated_view_masks: body.correlated_view_masks.clone(),
         ..RenderPassRecipe::default()
     };
+    if version == PassVersion::One {
+        for subpass in &mut recipe.subpasses {
+            for reference in &mut subpass.input_attachments {
+                reference.aspect_mask = whole_aspects(reference.attachment, &recipe.attachments);
+            }
+        }
+    }
     for link in &body.p_next {
         match link {
             Link::Multiview(b) => {
@@ -51,6 +71,23 @@ pub(crate) fn render_pass(body: &RenderPassBody) -> Step<RenderPassRecipe> {
                     .correlated_view_masks
                     .clone_from(&b.correlation_masks);
             }
+            Link::InputAspects(b) if version == PassVersion::One => {
+                for aspect in &b.aspect_references {
+                    recipe
+                        .subpasses
+                        .get_mut(aspect.subpass as usize)
+                        .and_then(|s| {
+                            s.input_attachments
+                                .get_mut(aspect.input_attachment_index as usize)
+                        })
+                        .ok_or(Reason::Inconsistent("an aspect is of no input attachment"))?
+                        .aspect_mask = vk::ImageAspectFlags::from_raw(aspect.aspect_mask);
+                }
+            }
+            Link::DensityMap(b) => {
+                recipe.fragment_density_map = Some(reference(&b.fragment_density_map_attachment)?);
+            }
+            Link::CreationControl(b) => recipe.disallow_merging = b.disallow_merging != 0,
             other => foreign(other)?,
         }
     }
@@ -150,6 +187,7 @@ fn subpass(body: &SubpassBody) -> Step<Subpass> {
                     samples: vk::SampleCountFlags::from_raw(b.rasterization_samples),
                 });
             }
+            Link::CreationControl(b) => subpass.disallow_merging = b.disallow_merging != 0,
             other => foreign(other)?,
         }
     }

@@ -12,8 +12,9 @@ use standin_recipe::output::{
     AdvancedBlend, BlendAttachment, ColorBlendState, DepthStencilState, StencilFace,
 };
 use standin_recipe::raster::{
-    ConservativeRasterization, Counted, DepthBiasRepresentation, LineRasterization,
-    MultisampleState, RasterizationState, Rect, Viewport, ViewportState,
+    ConservativeRasterization, Counted, CoverageModulation, CoverageToColor,
+    DepthBiasRepresentation, DepthClampControl, LineRasterization, MultisampleState,
+    RasterizationState, Rect, SampleLocations, Viewport, ViewportState, WScaling,
 };
 use standin_recipe::vertex::{
     InputAssemblyState, TessellationState, VertexAttribute, VertexBinding, VertexInputState,
@@ -134,6 +135,37 @@ pub(crate) fn viewport(body: &ViewportStateBody) -> Step<ViewportState> {
     for link in &body.p_next {
         match link {
             Link::DepthClipControl(b) => state.negative_one_to_one = b.negative_one_to_one != 0,
+            Link::WScaling(b) => {
+                let scalings = b.viewport_w_scalings.as_ref();
+                state.w_scaling = Some(WScaling {
+                    enable: b.viewport_w_scaling_enable != 0,
+                    coefficients: counted(b.viewport_count, scalings, |c| {
+                        [float(c.xcoeff), float(c.ycoeff)]
+                    })?,
+                });
+            }
+            Link::Swizzles(b) => {
+                no_flags(b.flags)?;
+                state.swizzles = b
+                    .viewport_swizzles
+                    .iter()
+                    .map(|s| [s.x, s.y, s.z, s.w])
+                    .map(|s| s.map(|v| vk::ViewportCoordinateSwizzleNV::from_raw(raw(v))))
+                    .collect();
+            }
+            Link::ExclusiveScissors(b) => {
+                let scissors = b.exclusive_scissors.as_ref();
+                state.exclusive_scissors = counted(b.exclusive_scissor_count, scissors, rect)?;
+            }
+            Link::DepthClampControl(b) => {
+                state.depth_clamp_control = Some(DepthClampControl {
+                    mode: raw(b.depth_clamp_mode),
+                    range: b
+                        .depth_clamp_range
+                        .as_ref()
+                        .map(|r| [float(r.min_depth_clamp), float(r.max_depth_clamp)]),
+                });
+            }
             other => foreign(other)?,
         }
     }
@@ -198,14 +230,13 @@ pub(crate) fn rasterization(body: &RasterizationBody) -> Step<RasterizationState
 
 pub(crate) fn multisample(body: &MultisampleBody) -> Step<MultisampleState> {
     no_flags(body.flags)?;
-    no_chain(&body.p_next)?;
     let words = (body.rasterization_samples as usize).div_ceil(32).max(1);
     if !body.sample_mask.is_empty() && body.sample_mask.len() < words {
         return Err(Reason::Inconsistent(
             "the sample mask is shorter than the samples",
         ));
     }
-    Ok(MultisampleState {
+    let mut state = MultisampleState {
         samples: vk::SampleCountFlags::from_raw(body.rasterization_samples),
         sample_shading_enable: body.sample_shading_enable != 0,
         min_sample_shading: float(body.min_sample_shading),
@@ -213,7 +244,52 @@ pub(crate) fn multisample(body: &MultisampleBody) -> Step<MultisampleState> {
         alpha_to_coverage_enable: body.alpha_to_coverage_enable != 0,
         alpha_to_one_enable: body.alpha_to_one_enable != 0,
         ..MultisampleState::default()
-    })
+    };
+    for link in &body.p_next {
+        match link {
+            Link::SampleLocations(b) => {
+                let info = &b.sample_locations_info;
+                let grid = &info.sample_location_grid_size;
+                state.sample_locations = Some(SampleLocations {
+                    enable: b.sample_locations_enable != 0,
+                    per_pixel: vk::SampleCountFlags::from_raw(info.sample_locations_per_pixel),
+                    grid_size: [grid.width, grid.height],
+                    locations: info
+                        .sample_locations
+                        .iter()
+                        .map(|l| [float(l.x), float(l.y)])
+                        .collect(),
+                });
+            }
+            Link::CoverageModulation(b) => {
+                no_flags(b.flags)?;
+                state.coverage_modulation = Some(CoverageModulation {
+                    mode: vk::CoverageModulationModeNV::from_raw(raw(b.coverage_modulation_mode)),
+                    table_enable: b.coverage_modulation_table_enable != 0,
+                    table: b
+                        .coverage_modulation_table
+                        .iter()
+                        .map(|&v| float(v))
+                        .collect(),
+                });
+            }
+            Link::CoverageReduction(b) => {
+                no_flags(b.flags)?;
+                state.coverage_reduction = Some(vk::CoverageReductionModeNV::from_raw(raw(
+                    b.coverage_reduction_mode
+                )));
+            }
+            Link::CoverageToColor(b) => {
+                no_flags(b.flags)?;
+                state.coverage_to_color = Some(CoverageToColor {
+                    enable: b.coverage_to_color_enable != 0,
+                    location: b.coverage_to_color_location,
+                });
+            }
+            other => foreign(other)?,
+        }
+    }
+    Ok(state)
 }
 
 fn stencil(body: &StencilBody) -> StencilFace {

@@ -69,3 +69,13 @@ pub(crate) fn pipeline(key: u64) -> EntryKey {
 pub(crate) fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/foz")
 }
+
+/// The captures of 2020, each by itself.
+pub(crate) fn old_captures() -> Vec<PathBuf> {
+    let mut paths: Vec<_> = std::fs::read_dir(testdata().join("mesa-shader-db"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    paths
+}
