@@ -181,7 +181,7 @@ impl Mesh {
             .collect();
         // Numbers below one in every format that is read as float.
         let bytes: Vec<u8> = (0..stride as usize * vertices as usize)
-            .map(|at| (at * 167 >> 3) as u8 & 0x3f)
+            .map(|at| ((at * 167) >> 3) as u8 & 0x3f)
             .collect();
         let buffer = device_buffer(scratch, &bytes)?;
         Ok(Self {

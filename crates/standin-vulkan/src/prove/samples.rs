@@ -90,7 +90,6 @@ pub(super) fn samples(format: &Format, extent: Extent) -> Samples {
     let size = usize::from(format.size());
     let (stride, elements): (usize, Vec<[u32; 8]>) = match format.packing() {
         Packing::Words | Packing::DoubleWords => (size, wide()),
-        Packing::Bytes => (size, fields(format, extent)),
         _ => (size, fields(format, extent)),
     };
     let bytes = elements
@@ -140,7 +139,7 @@ fn fields(format: &Format, extent: Extent) -> Vec<[u32; 8]> {
         return (0..1 << 14)
             .map(|index: u32| {
                 let mantissa = index & 0x1ff;
-                let others = (mantissa * 5 & 0x1ff) << 9 | (!mantissa & 0x1ff) << 18;
+                let others = ((mantissa * 5) & 0x1ff) << 9 | (!mantissa & 0x1ff) << 18;
                 [mantissa | others | index >> 9 << 27, 0, 0, 0, 0, 0, 0, 0]
             })
             .collect();
