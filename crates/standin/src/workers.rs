@@ -117,7 +117,7 @@ pub(crate) fn start<B: Backend>(core: &Arc<Core<B>>, counts: WorkerCounts) -> Ve
 
 /// Where the platform lets a thread lower its own priority, demand yields to the frame and
 /// speculation to everything. Where it does not, the lanes still hold.
-fn lower_priority(class: Lane) {
+pub(crate) fn lower_priority(class: Lane) {
     let value = match class {
         Lane::Required => return,
         Lane::Demand => ThreadPriorityValue::try_from(30),

@@ -10,6 +10,7 @@ pub mod cold;
 pub mod config;
 pub mod feature;
 pub mod gate;
+pub mod pipelines;
 pub mod readiness;
 pub mod scratch;
 pub mod stripping;
