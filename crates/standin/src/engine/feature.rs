@@ -435,11 +435,7 @@ impl<H: Copy> Features<H> {
 
     /// Creates what these features need under the active display set, as one set. What is
     /// there is asked for again, since it may be wanted more than before.
-    pub(super) fn create<B: Builder<Handle = H>>(
-        &mut self,
-        indices: Vec<usize>,
-        builder: &mut B,
-    ) {
+    pub(super) fn create<B: Builder<Handle = H>>(&mut self, indices: Vec<usize>, builder: &mut B) {
         let mut named = BTreeSet::new();
         let pipelines: Vec<&Pipeline> = indices
             .into_iter()

@@ -19,8 +19,8 @@ use std::sync::{Arc, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use self::pool::{Pool, PoolSize, Shop, Stretch, Worker};
 use self::pool::{Cell, Core, Job};
+pub use self::pool::{Pool, PoolSize, Shop, Stretch, Worker};
 use super::feature::{Builder, Pipeline, Status};
 use super::readiness::{RELEASED, Readiness};
 use crate::backend::BuildError;
@@ -198,6 +198,9 @@ pub struct Dropped {
     pub reason: Arc<str>,
 }
 
+/// An outcome that is set once.
+type Once<E> = OnceLock<Result<Arc<E>, Arc<str>>>;
+
 struct Slot<E> {
     generation: u32,
     cell: Option<Arc<Cell<E>>>,
@@ -320,12 +323,7 @@ impl<C: Compiler> Pipelines<C> {
     }
 
     /// The pipeline of this name, if there is one; pending, it is wanted this much now.
-    fn again(
-        &self,
-        table: &Table<C::Executable>,
-        name: &str,
-        urgency: Urgency,
-    ) -> Option<Handle> {
+    fn again(&self, table: &Table<C::Executable>, name: &str, urgency: Urgency) -> Option<Handle> {
         let handle = table.names.get(name).copied()?;
         if let Some(cell) = table.cell(handle)
             && cell.outcome().is_none()
@@ -522,7 +520,9 @@ impl<C: Compiler> Builder for View<'_, C> {
     fn create(&mut self, pipeline: &Pipeline) -> Handle {
         let compiler = self.pipelines.compiler();
         self.pipelines
-            .create_with(pipeline.name(), self.urgency, || compiler.declared(pipeline))
+            .create_with(pipeline.name(), self.urgency, || {
+                compiler.declared(pipeline)
+            })
     }
 
     fn create_all(&mut self, pipelines: &[&Pipeline]) -> Vec<Handle> {
@@ -542,9 +542,7 @@ impl<C: Compiler> Builder for View<'_, C> {
         for index in longest_first(&costs) {
             if let Some(recipe) = recipes[index].take() {
                 let name = pipelines[index].name();
-                let handle = self
-                    .pipelines
-                    .create_with(name, self.urgency, || recipe);
+                let handle = self.pipelines.create_with(name, self.urgency, || recipe);
                 handles.insert(index, handle);
             }
         }
@@ -567,6 +565,3 @@ impl<C: Compiler> Builder for View<'_, C> {
         self.pipelines.core.persist();
     }
 }
-
-/// An outcome that is set once.
-type Once<E> = OnceLock<Result<Arc<E>, Arc<str>>>;

@@ -20,7 +20,7 @@ use crate::workers::lower_priority;
 pub struct PoolSize {
     /// Build only what is awaited, at least one.
     pub reserved: usize,
-    /// Build what is awaited, and otherwise what is built ahead.
+    /// Build what is awaited, and otherwise what is built ahead; at least one.
     pub shared: usize,
 }
 
@@ -351,12 +351,13 @@ fn request<E>(cell: &Cell<E>, lane: Lane) -> Request {
 /// binds builds for itself.
 pub(super) fn start<C: Compiler>(core: &Arc<Core<C>>, size: PoolSize) -> Vec<JoinHandle<()>> {
     let reserved = std::iter::repeat_n(Lane::Required, size.reserved.max(1));
-    let shared = std::iter::repeat_n(Lane::Demand, size.shared);
+    let shared = std::iter::repeat_n(Lane::Demand, size.shared.max(1));
     reserved
         .chain(shared)
         .filter_map(|class| {
             let core = core.clone();
-            let builder = thread::Builder::new().name(format!("standin pipelines {}", class.name()));
+            let builder =
+                thread::Builder::new().name(format!("standin pipelines {}", class.name()));
             let started = builder.spawn(move || {
                 lower_priority(class);
                 while let Some(taken) = core.lanes.take_blocking(class) {
