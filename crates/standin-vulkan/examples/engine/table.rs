@@ -1,0 +1,143 @@
+//! 69 kernels: one after another, in parallel, and from what was kept.
+
+use crate::compiler::{Kept, Maker, Order, number};
+use crate::recipes;
+use standin::engine::feature::Status;
+use standin::engine::pipelines::{Compiler, Pipelines, Pool, PoolSize, Urgency};
+use standin_vulkan::device::InternalCache;
+use standin_vulkan::{Device, DeviceChoice, DeviceSettings, Instance};
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Sizes of the kernels, in blocks of [`recipes::kernel`]: one of about a fifth of the sum, a
+/// few of a twentieth, and many small ones of ever other sizes.
+fn sizes(scale: f64) -> Vec<u64> {
+    let small = (0..64_u64).map(|index| 50 + index * 37 % 160);
+    let mut sizes: Vec<u64> = small.collect();
+    sizes.extend([700, 760, 820, 900]);
+    // In the middle, where a folder's order might have it.
+    sizes.insert(30, 3300);
+    sizes
+        .into_iter()
+        .map(|size| ((size as f64 * scale) as u64).max(1))
+        .collect()
+}
+
+fn orders(scale: f64, salt: u64) -> Vec<(String, Order)> {
+    (0..)
+        .zip(sizes(scale))
+        .map(|(index, blocks)| {
+            let name = format!("kernel {index}");
+            let recipe = recipes::kernel(blocks, number(&name) ^ salt).into();
+            let order = Order {
+                name: name.clone(),
+                recipe,
+            };
+            (name, order)
+        })
+        .collect()
+}
+
+fn device() -> Result<Arc<Device>, Box<dyn Error>> {
+    let instance = Instance::new(&Default::default())?;
+    let physical = instance.select(&DeviceChoice::BestOrCpu)?;
+    let settings = DeviceSettings {
+        internal_cache: InternalCache::Off,
+        ..DeviceSettings::default()
+    };
+    Ok(Device::new(&physical, &settings)?)
+}
+
+/// Builds the set through the pool; the time, and how many came from what was kept.
+fn through_the_pool(
+    scale: f64,
+    salt: u64,
+    kept: &Arc<Kept>,
+    size: PoolSize,
+) -> Result<(Duration, u64), Box<dyn Error>> {
+    let device = device()?;
+    let pipelines = Pipelines::new(
+        Maker::new(&device, kept, salt),
+        Pool::Threads(size),
+        Some(Arc::new(|notice| eprintln!("{notice}"))),
+    );
+    let set = orders(scale, salt);
+    let started = Instant::now();
+    let handles = pipelines.create_set(set, Urgency::Awaited);
+    while handles
+        .iter()
+        .any(|handle| pipelines.status(*handle) == Status::Pending)
+    {
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    let took = started.elapsed();
+    let totals = pipelines.totals();
+    if totals.failed > 0 {
+        return Err(format!("{} kernels cannot be built", totals.failed).into());
+    }
+    pipelines.compiler().persist()?;
+    Ok((took, totals.from_cache))
+}
+
+fn text(span: Duration) -> String {
+    if span < Duration::from_millis(100) {
+        format!("{:.1} ms", span.as_secs_f64() * 1e3)
+    } else {
+        format!("{:.2} s", span.as_secs_f64())
+    }
+}
+
+pub(crate) fn run(scale: f64) -> Result<(), Box<dyn Error>> {
+    let size = PoolSize::for_this_machine();
+    let workers = size.reserved + size.shared;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
+    let salt = now.as_nanos() as u64;
+
+    // One after another, each timed.
+    let device = device()?;
+    let name = device.capabilities().identity.name.clone();
+    let alone = Maker::new(&device, &Arc::default(), salt);
+    let mut spans = Vec::new();
+    let mut words = 0;
+    for (_, order) in orders(scale, salt) {
+        words += alone.cost(&order);
+        let started = Instant::now();
+        alone.build(&order)?;
+        spans.push(started.elapsed());
+    }
+    let keeps = alone.keeps();
+    drop((alone, device));
+    let serial: Duration = spans.iter().sum();
+    let longest = spans.iter().max().copied().unwrap_or_default();
+
+    // Other constants, so that no cache of the driver's helps.
+    let salt = salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let kept = Arc::default();
+    let (parallel, from_cache) = through_the_pool(scale, salt, &kept, size)?;
+    if from_cache > 0 {
+        return Err("kernels came from a cache before anything was kept".into());
+    }
+    // Another device, as another launch has.
+    let (warm, from_cache) = through_the_pool(scale, salt, &kept, size)?;
+
+    let count = spans.len();
+    println!("{name}: {count} kernels, {words} words of SPIR-V, {workers} workers");
+    println!("{:<24}{:>12}{:>20}", "", "here", "reference system");
+    let row = |label: &str, here: Duration, reference: &str| {
+        println!("{label:<24}{:>12}{reference:>20}", text(here));
+    };
+    row("one after another", serial, "15 s");
+    row("in parallel", parallel, "4.5 s");
+    row("from what was kept", warm, "under 10 ms");
+    row("longest kernel", longest, "3.3 s");
+    let floor = longest.max(serial / u32::try_from(workers)?);
+    println!(
+        "longest kernel: {:.0} % of the sum; in parallel: {:+.1} % of max(longest, sum / workers) = {}; \
+         {from_cache} of {count} from {keeps}",
+        100.0 * longest.as_secs_f64() / serial.as_secs_f64(),
+        100.0 * (parallel.as_secs_f64() / floor.as_secs_f64() - 1.0),
+        text(floor),
+    );
+    Ok(())
+}
