@@ -12,7 +12,7 @@ use standin_recipe::{ComputeRecipe, Recipe};
 use standin_vulkan::accel::{
     AccelError, Contexts, Geometry, Input, Instance, Recording, Structure,
 };
-use standin_vulkan::ash::vk;
+use standin_vulkan::ash::{self, vk};
 use standin_vulkan::build::{Builder, Pipeline};
 use standin_vulkan::objects::Objects;
 use standin_vulkan::{Device, DeviceSettings, Feature};
@@ -133,8 +133,11 @@ fn rays_find_exactly_what_was_built_in_scratch_that_grows_and_wraps() {
     };
     let device = &test.device;
     let pipeline = tracer(device);
-    // So small that a batch grows it and then wraps: one large build is above it.
-    let mut contexts = Contexts::with_target(device, 64 << 10).unwrap();
+    // So small that a batch grows it and then wraps: four times what one build takes here.
+    let mut probe = Contexts::new(device).unwrap().begin().unwrap();
+    probe.build(&triangles(device, 1)).unwrap();
+    let mut contexts = Contexts::with_target(device, 4 * probe.used().capacity).unwrap();
+    drop(probe);
     let mut capacity = 0;
     for batch in 0..3_u32 {
         let mut recording = contexts.begin().unwrap();
@@ -232,9 +235,9 @@ fn a_device_without_the_feature_is_told_so() {
     let settings = DeviceSettings {
         without: vec![Feature::AccelerationStructure, Feature::RayQuery],
         without_extensions: vec![
-            standin_vulkan::ash::khr::ray_query::NAME,
-            standin_vulkan::ash::khr::ray_tracing_pipeline::NAME,
-            standin_vulkan::ash::khr::acceleration_structure::NAME,
+            ash::khr::ray_query::NAME,
+            ash::khr::ray_tracing_pipeline::NAME,
+            ash::khr::acceleration_structure::NAME,
         ],
         ..DeviceSettings::default()
     };

@@ -298,9 +298,10 @@ fn frames(
             _ => {}
         }
         if let Some(lifted) = lifted_in {
-            // The player opens the options early.
+            // The player opens the options early. The game goes on: the scene's own materials
+            // stay in front of what the change opens.
             if frame == lifted + 2 {
-                features.change(traced.clone(), &mut game.pipelines.awaited());
+                features.change(traced.clone(), &mut game.pipelines.ahead());
                 let availability = features.availability("reflections", &game.pipelines.awaited());
                 game.says(format_args!(
                     "the player turns ray tracing on: reflections {}",

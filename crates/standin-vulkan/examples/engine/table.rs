@@ -17,7 +17,7 @@ fn sizes(scale: f64) -> Vec<u64> {
     let mut sizes: Vec<u64> = small.collect();
     sizes.extend([700, 760, 820, 900]);
     // In the middle, where a folder's order might have it.
-    sizes.insert(30, 3300);
+    sizes.insert(30, 2800);
     sizes
         .into_iter()
         .map(|size| ((size as f64 * scale) as u64).max(1))
