@@ -5,33 +5,60 @@ use crate::recipes;
 use standin::BuildError;
 use standin::engine::feature::Pipeline as Declared;
 use standin::engine::pipelines::{Built, Compiler, Kind, Source};
-use standin_archive::Binary;
+use standin_archive::batch::second_hash;
+use standin_archive::store::Access;
+use standin_archive::{Archive, ArchiveError, Batch, Binary, Blob, Generation, Identity, Placed};
 use standin_recipe::Recipe;
+use standin_recipe::key::exact_executable_key;
 use standin_vulkan::Device;
 use standin_vulkan::blobs::{BlobKind, BlobSource, How, Keep, Segment, Stored};
 use standin_vulkan::build::Pipeline;
 use standin_vulkan::objects::Objects;
+use standin_vulkan::stamp::stamp;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a launch keeps for the next one.
-#[derive(Default)]
-pub(crate) struct Kept {
-    binaries: Mutex<BTreeMap<String, Vec<Binary>>>,
-    segment: Mutex<Option<Vec<u8>>>,
+/// A folder for an archive that is gone when this is dropped.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    /// A folder of this process's own.
+    pub(crate) fn new() -> Self {
+        Self(std::env::temp_dir().join(format!("standin-engine-{}", std::process::id())))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
 }
 
-/// A pipeline of the engine.
-pub(crate) struct Order {
-    pub(crate) name: String,
-    pub(crate) recipe: Recipe,
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What is left of it is in the folder for temporary files.
+        let _left = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What the archive has of a pipeline.
+enum Found {
+    Binaries(Vec<Binary>),
+    Segment(Arc<Segment>),
 }
 
 /// Builds the engine's pipelines on one device.
 pub(crate) struct Maker {
     source: BlobSource,
+    archive: Archive,
+    generation: Generation,
+    /// Segments of the archive that were opened, by payload.
+    opened: Mutex<BTreeMap<i64, Option<Arc<Segment>>>>,
+    /// What is compiled now goes into it, where the driver keeps segments.
     segment: Option<Segment>,
-    kept: Arc<Kept>,
+    /// Pipelines of the new segment.
+    placed: Mutex<Vec<Placed>>,
+    /// Binaries that were made and not written yet.
+    batch: Mutex<Batch>,
     /// Makes this launch's shaders others than those that the driver's own cache may know.
     salt: u64,
 }
@@ -41,21 +68,41 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Maker {
-    pub(crate) fn new(device: &Arc<Device>, kept: &Arc<Kept>, salt: u64) -> Self {
+    pub(crate) fn new(
+        device: &Arc<Device>,
+        folder: &Path,
+        salt: u64,
+    ) -> Result<Self, ArchiveError> {
         let source = BlobSource::new(&Objects::new(device));
+        let archive = Archive::open(folder, Access::ReadWrite)?;
         let segment = (source.kind() == BlobKind::CacheSegments)
-            .then(|| {
-                locked(&kept.segment)
-                    .as_ref()
-                    .and_then(|data| source.open_segment(data).ok())
-                    .or_else(|| source.new_segment().ok())
-            })
+            .then(|| source.new_segment().ok())
             .flatten();
-        Self {
-            source,
+        Ok(Self {
+            generation: archive.generation(&stamp(device))?,
+            opened: Mutex::default(),
             segment,
-            kept: Arc::clone(kept),
+            placed: Mutex::default(),
+            batch: Mutex::default(),
             salt,
+            archive,
+            source,
+        })
+    }
+
+    /// What the archive has of a pipeline. A segment is read and opened once.
+    fn find(&self, identity: Identity) -> Option<Found> {
+        let payload = self.archive.payload_of(self.generation, identity)?;
+        if let Some(opened) = locked(&self.opened).get(&payload) {
+            return opened.clone().map(Found::Segment);
+        }
+        match self.archive.find_blob(self.generation, identity)? {
+            Blob::Binaries(binaries) => Some(Found::Binaries(binaries)),
+            Blob::Segment(data) => locked(&self.opened)
+                .entry(payload)
+                .or_insert_with(|| self.source.open_segment(&data).ok().map(Arc::new))
+                .clone()
+                .map(Found::Segment),
         }
     }
 
@@ -76,15 +123,15 @@ pub(crate) fn number(name: &str) -> u64 {
 }
 
 impl Compiler for Maker {
-    type Recipe = Order;
+    type Recipe = Recipe;
     type Executable = Pipeline;
 
-    fn declared(&self, pipeline: &Declared) -> Result<Order, BuildError> {
+    fn declared(&self, pipeline: &Declared) -> Result<Recipe, BuildError> {
         let name = pipeline.name();
         let shader = pipeline.shaders().first().map_or("", String::as_str);
-        let recipe = match shader {
-            "plain.vert" => recipes::pass(number(name)).into(),
-            "trace.comp" => recipes::trace().into(),
+        match shader {
+            "plain.vert" => Ok(recipes::pass(number(name)).into()),
+            "trace.comp" => Ok(recipes::trace().into()),
             _ => {
                 // Generated kernels say how long they are: "fog.300".
                 let blocks = shader
@@ -93,24 +140,20 @@ impl Compiler for Maker {
                     .ok_or_else(|| {
                         BuildError::Permanent(format!("there is no shader {shader:?}").into())
                     })?;
-                recipes::kernel(blocks, number(name) ^ self.salt).into()
+                Ok(recipes::kernel(blocks, number(name) ^ self.salt).into())
             }
-        };
-        Ok(Order {
-            name: name.to_owned(),
-            recipe,
-        })
+        }
     }
 
-    fn kind(&self, order: &Order) -> Kind {
-        match order.recipe {
+    fn kind(&self, recipe: &Recipe) -> Kind {
+        match recipe {
             Recipe::Graphics(_) => Kind::Graphics,
             Recipe::Compute(_) => Kind::Compute,
         }
     }
 
-    fn cost(&self, order: &Order) -> u64 {
-        let stages = match &order.recipe {
+    fn cost(&self, recipe: &Recipe) -> u64 {
+        let stages = match recipe {
             Recipe::Graphics(recipe) => recipe.stages.as_slice(),
             Recipe::Compute(recipe) => std::slice::from_ref(&recipe.stage),
         };
@@ -120,19 +163,32 @@ impl Compiler for Maker {
             .sum()
     }
 
-    fn build(&self, order: &Order) -> Result<Built<Pipeline>, BuildError> {
-        let binaries = locked(&self.kept.binaries).get(&order.name).cloned();
-        let stored = match (&binaries, &self.segment) {
-            (Some(binaries), _) => Some(Stored::Binaries(binaries)),
-            (None, Some(segment)) => Some(Stored::Segment(segment)),
-            (None, None) => None,
+    fn build(&self, recipe: &Recipe) -> Result<Built<Pipeline>, BuildError> {
+        let identity = Identity {
+            key: exact_executable_key(recipe.exact_key()),
+            second: second_hash(&recipe.normalised().to_body().bytes),
+        };
+        let found = self.find(identity);
+        let stored = match &found {
+            Some(Found::Binaries(binaries)) => Some(Stored::Binaries(binaries)),
+            Some(Found::Segment(segment)) => Some(Stored::Segment(segment)),
+            None => None,
         };
         let made = self
             .source
-            .make(&order.recipe, stored, self.segment.as_ref())
+            .make(recipe, stored, self.segment.as_ref())
             .map_err(|error| BuildError::Permanent(error.to_string().into()))?;
-        if let Keep::Binaries(binaries) = made.keep {
-            locked(&self.kept.binaries).insert(order.name.clone(), binaries);
+        let placed = Placed {
+            identity,
+            cost: made.time,
+        };
+        match made.keep {
+            Keep::Binaries(binaries) => {
+                let blob = Blob::Binaries(binaries);
+                locked(&self.batch).put_blob(self.generation, vec![placed], blob);
+            }
+            Keep::InSegment => locked(&self.placed).push(placed),
+            Keep::Nothing => {}
         }
         Ok(Built {
             executable: made.pipeline,
@@ -144,12 +200,20 @@ impl Compiler for Maker {
     }
 
     fn persist(&self) -> Result<(), BuildError> {
-        if let Some(segment) = &self.segment {
+        let mut batch = std::mem::take(&mut *locked(&self.batch));
+        let placed = std::mem::take(&mut *locked(&self.placed));
+        if let Some(segment) = &self.segment
+            && !placed.is_empty()
+        {
             let data = segment
                 .data()
                 .map_err(|error| BuildError::Transient(error.to_string().into()))?;
-            *locked(&self.kept.segment) = data;
+            if let Some(data) = data {
+                batch.put_blob(self.generation, placed, Blob::Segment(data));
+            }
         }
-        Ok(())
+        batch
+            .commit(&self.archive)
+            .map_err(|error| BuildError::Transient(error.to_string().into()))
     }
 }

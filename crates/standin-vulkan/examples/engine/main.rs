@@ -1,8 +1,8 @@
 //! A small engine: two scenes, four features, streaming cells, and a settings change in mid-run.
 //!
 //! ```text
-//! engine            run the scenes twice: a first launch, and one with what the first has kept
-//! engine kernels    build 69 kernels one after another, in parallel, and from what was kept
+//! engine            run the scenes twice: a first launch, and one with the archive of the first
+//! engine kernels    build 69 kernels one after another, in parallel, and from the archive
 //! engine kernels 4  the same with kernels four times as large
 //! ```
 //!

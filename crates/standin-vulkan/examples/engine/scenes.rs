@@ -1,6 +1,6 @@
 //! The two scenes, and the frames that go through them.
 
-use crate::compiler::{Kept, Maker, Order, number};
+use crate::compiler::{Folder, Maker, number};
 use crate::{rays, recipes};
 use standin::engine::commands::Commands;
 use standin::engine::config::{Config, Kind, Layer as Settings, Schema, Value};
@@ -13,6 +13,7 @@ use standin::engine::warmup::{self, Tick, WarmUp};
 use standin_vulkan::accel::Contexts;
 use standin_vulkan::{Device, DeviceChoice, DeviceSettings, Feature as DeviceFeature, Instance};
 use std::error::Error;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -125,7 +126,7 @@ impl Game {
             .map(|index| {
                 let name = format!("{name} material {index}");
                 let recipe = recipes::pass(number(&name)).into();
-                (name.clone(), Order { name, recipe })
+                (name, recipe)
             })
             .collect();
         let handles = self.pipelines.create_set(set, Urgency::Awaited);
@@ -144,21 +145,21 @@ struct Arrival {
     materials: usize,
 }
 
-/// Runs a first launch and a second one with what the first has kept.
+/// Runs a first launch and a second one with the archive of the first.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
-    let kept = Arc::default();
+    let folder = Folder::new();
     let salt = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos() as u64;
     for title in [
         "first launch",
-        "second launch, with what the first has kept",
+        "second launch, with the archive of the first",
     ] {
         println!("{title}");
-        launch(&kept, salt)?;
+        launch(folder.path(), salt)?;
     }
     Ok(())
 }
 
-fn launch(kept: &Arc<Kept>, salt: u64) -> Result<(), Box<dyn Error>> {
+fn launch(folder: &Path, salt: u64) -> Result<(), Box<dyn Error>> {
     let instance = Instance::new(&Default::default())?;
     let physical = instance.select(&DeviceChoice::BestOrCpu)?;
     let device = Device::new(&physical, &DeviceSettings::default())?;
@@ -185,7 +186,7 @@ fn launch(kept: &Arc<Kept>, salt: u64) -> Result<(), Box<dyn Error>> {
         return Err(stripped[0].to_string().into());
     }
     let pipelines = Pipelines::new(
-        Maker::new(&device, kept, salt),
+        Maker::new(&device, folder, salt)?,
         Pool::Threads(PoolSize::for_this_machine()),
         Some(Arc::new(|notice| println!("{notice}"))),
     );

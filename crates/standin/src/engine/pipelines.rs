@@ -232,15 +232,12 @@ impl<C: Compiler> fmt::Debug for Pipelines<C> {
 impl<C: Compiler> Pipelines<C> {
     /// Opens them, with nothing created.
     pub fn new(compiler: C, pool: Pool, sink: Option<Sink>) -> Self {
-        let (clock, stepper): (Arc<dyn Clock>, _) = match &pool {
-            Pool::Threads(_) => (Arc::new(SystemClock::new()), None),
-            Pool::Stepped(stepper) => (stepper.clone(), Some(stepper.clone())),
+        let (clock, stepper, size): (Arc<dyn Clock>, _, _) = match pool {
+            Pool::Threads(size) => (Arc::new(SystemClock::new()), None, Some(size)),
+            Pool::Stepped(stepper) => (stepper.clone(), Some(stepper), None),
         };
         let core = Arc::new(Core::new(compiler, clock, stepper, sink));
-        let threads = match pool {
-            Pool::Threads(size) => pool::start(&core, size),
-            Pool::Stepped(_) => Vec::new(),
-        };
+        let threads = size.map_or_else(Vec::new, |size| pool::start(&core, size));
         Self {
             core,
             table: RwLock::new(Table {

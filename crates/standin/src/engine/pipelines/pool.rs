@@ -124,6 +124,8 @@ impl<C: Compiler> Job<C> {
     }
 }
 
+type Outcome<C> = Result<Built<<C as Compiler>::Executable>, BuildError>;
+
 /// Counts that only grow.
 #[derive(Default)]
 struct Counts {
@@ -271,17 +273,13 @@ impl<C: Compiler> Core<C> {
         }
     }
 
-    fn build(&self, job: &Job<C>) -> Result<Built<C::Executable>, BuildError> {
+    fn build(&self, job: &Job<C>) -> Outcome<C> {
         guarded(|| self.compiler.build(&job.recipe))
     }
 
     /// Makes a build's end known: first to the counts, so that whoever sees the outcome finds
     /// it counted.
-    pub(super) fn publish(
-        &self,
-        cell: &Cell<C::Executable>,
-        built: Result<Built<C::Executable>, BuildError>,
-    ) {
+    pub(super) fn publish(&self, cell: &Cell<C::Executable>, built: Outcome<C>) {
         let publisher = cell.take_publisher();
         {
             let mut counts = self.counts();
@@ -382,7 +380,7 @@ impl<C: Compiler> std::fmt::Debug for Shop<C> {
 /// A build that has been done and not been told of yet.
 pub struct Stretch<C: Compiler> {
     ticket: Ticket,
-    done: Option<(Job<C>, Result<Built<C::Executable>, BuildError>)>,
+    done: Option<(Job<C>, Outcome<C>)>,
 }
 
 impl<C: Compiler> std::fmt::Debug for Stretch<C> {
