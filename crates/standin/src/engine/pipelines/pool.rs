@@ -13,7 +13,7 @@ use crate::engine::readiness::{Publisher, Readiness};
 use crate::job::guarded;
 use crate::lanes::{Cancelled, Claim, Lane, Lanes, Limits, Request, Submission, Target};
 use crate::promotion::Ticket;
-use crate::workers::lower_priority;
+use crate::workers::{STACK, lower_priority};
 
 /// Workers of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -354,8 +354,9 @@ pub(super) fn start<C: Compiler>(core: &Arc<Core<C>>, size: PoolSize) -> Vec<Joi
         .chain(shared)
         .filter_map(|class| {
             let core = core.clone();
-            let builder =
-                thread::Builder::new().name(format!("standin pipelines {}", class.name()));
+            let builder = thread::Builder::new()
+                .name(format!("pipelines {}", class.name()))
+                .stack_size(STACK);
             let started = builder.spawn(move || {
                 lower_priority(class);
                 while let Some(taken) = core.lanes.take_blocking(class) {
