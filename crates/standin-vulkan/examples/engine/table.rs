@@ -2,6 +2,7 @@
 
 use crate::compiler::{Folder, Maker, number};
 use crate::recipes;
+use standin::BuildError;
 use standin::engine::feature::Status;
 use standin::engine::pipelines::{Compiler, Pipelines, Pool, PoolSize, Urgency};
 use standin_recipe::Recipe;
@@ -12,26 +13,46 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Sizes of the kernels, in blocks of [`recipes::kernel`]: one of about a fifth of the sum, a
-/// few of a twentieth, and many small ones of ever other sizes.
-fn sizes(scale: f64) -> Vec<u64> {
-    let small = (0..64_u64).map(|index| 50 + index * 37 % 160);
-    let mut sizes: Vec<u64> = small.collect();
-    sizes.extend([700, 760, 820, 900]);
+/// Blocks of the longest kernel at scale 1.
+const LONGEST: f64 = 2800.0;
+
+/// Sizes of the kernels, in blocks of [`recipes::kernel`], so that their build times spread as
+/// an engine's: one of about a fifth of the sum, a few of a twentieth, and many small ones. A
+/// build takes the size to the power `growth`.
+fn sizes(scale: f64, growth: f64) -> Vec<u64> {
+    let small = (0..64_u32).map(|index| f64::from(50 + index * 37 % 160));
+    let mut weights: Vec<f64> = small.collect();
+    weights.extend([700.0, 760.0, 820.0, 900.0]);
     // In the middle, where a folder's order might have it.
-    sizes.insert(30, 2800);
-    sizes
+    weights.insert(30, LONGEST);
+    weights
         .into_iter()
-        .map(|size| ((size as f64 * scale) as u64).max(1))
+        .map(|weight| {
+            let size = scale * LONGEST * (weight / LONGEST).powf(1.0 / growth);
+            (size as u64).max(1)
+        })
         .collect()
 }
 
-fn kernels(scale: f64, salt: u64) -> Vec<(String, Recipe)> {
+/// How build times grow with sizes on this compiler: two kernels say it.
+fn growth(maker: &Maker, scale: f64, salt: u64) -> Result<f64, BuildError> {
+    let mut spans = Vec::new();
+    for part in [1.0, 0.125] {
+        let blocks = ((scale * LONGEST * part) as u64).max(1);
+        let recipe = recipes::kernel(blocks, number("probe") ^ salt).into();
+        let started = Instant::now();
+        maker.build(&recipe)?;
+        spans.push(started.elapsed().as_secs_f64().max(1e-9));
+    }
+    Ok(((spans[0] / spans[1]).ln() / 8_f64.ln()).clamp(0.5, 3.0))
+}
+
+fn kernels(sizes: &[u64], salt: u64) -> Vec<(String, Recipe)> {
     (0..)
-        .zip(sizes(scale))
+        .zip(sizes)
         .map(|(index, blocks)| {
             let name = format!("kernel {index}");
-            let recipe = recipes::kernel(blocks, number(&name) ^ salt).into();
+            let recipe = recipes::kernel(*blocks, number(&name) ^ salt).into();
             (name, recipe)
         })
         .collect()
@@ -49,7 +70,7 @@ fn device() -> Result<Arc<Device>, Box<dyn Error>> {
 
 /// Builds the set through the pool; the time, and how many came from the archive.
 fn through_the_pool(
-    scale: f64,
+    sizes: &[u64],
     salt: u64,
     folder: &Path,
     size: PoolSize,
@@ -60,7 +81,7 @@ fn through_the_pool(
         Pool::Threads(size),
         Some(Arc::new(|notice| eprintln!("{notice}"))),
     );
-    let set = kernels(scale, salt);
+    let set = kernels(sizes, salt);
     let started = Instant::now();
     let handles = pipelines.create_set(set, Urgency::Awaited);
     while handles
@@ -97,9 +118,10 @@ pub(crate) fn run(scale: f64) -> Result<(), Box<dyn Error>> {
     let name = device.capabilities().identity.name.clone();
     let folder = Folder::new();
     let alone = Maker::new(&device, folder.path(), salt)?;
+    let sizes = sizes(scale, growth(&alone, scale, salt)?);
     let mut spans = Vec::new();
     let mut words = 0;
-    for (_, recipe) in kernels(scale, salt) {
+    for (_, recipe) in kernels(&sizes, salt) {
         words += alone.cost(&recipe);
         let started = Instant::now();
         alone.build(&recipe)?;
@@ -112,12 +134,12 @@ pub(crate) fn run(scale: f64) -> Result<(), Box<dyn Error>> {
 
     // Other constants, so that no cache of the driver's helps.
     let salt = salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let (parallel, from_cache) = through_the_pool(scale, salt, folder.path(), size)?;
+    let (parallel, from_cache) = through_the_pool(&sizes, salt, folder.path(), size)?;
     if from_cache > 0 {
         return Err("kernels came from the archive before they were in it".into());
     }
     // Another device, as another launch has.
-    let (warm, from_cache) = through_the_pool(scale, salt, folder.path(), size)?;
+    let (warm, from_cache) = through_the_pool(&sizes, salt, folder.path(), size)?;
 
     let count = spans.len();
     println!("{name}: {count} kernels, {words} words of SPIR-V, {workers} workers");
