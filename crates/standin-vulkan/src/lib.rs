@@ -10,6 +10,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod accel;
 mod binary;
 pub mod blobs;
 pub mod build;

@@ -85,6 +85,11 @@ fn count_listed(list: &str) -> Option<usize> {
         .sum()
 }
 
+/// Stack of a thread that builds. Drivers' compilers recurse over a shader's control flow: RADV's
+/// overflows the 2 MiB that a thread has by default with some 20,000 branches in a row, while a
+/// program's first thread has 8 MiB. Pages that are not touched cost nothing.
+pub(crate) const STACK: usize = 32 << 20;
+
 /// Starts the threads. One that the system refuses to start is done without: draws that wait
 /// build for themselves.
 pub(crate) fn start<B: Backend>(core: &Arc<Core<B>>, counts: WorkerCounts) -> Vec<JoinHandle<()>> {
@@ -101,7 +106,9 @@ pub(crate) fn start<B: Backend>(core: &Arc<Core<B>>, counts: WorkerCounts) -> Ve
         for _ in 0..count {
             let core = core.clone();
             let number = u32::try_from(threads.len()).unwrap_or(u32::MAX);
-            let builder = thread::Builder::new().name(format!("standin {}", class.name()));
+            let builder = thread::Builder::new()
+                .name(format!("standin {}", class.name()))
+                .stack_size(STACK);
             let started = builder.spawn(move || {
                 lower_priority(class);
                 while let Some(taken) = core.lanes.take_blocking(class) {
@@ -117,7 +124,7 @@ pub(crate) fn start<B: Backend>(core: &Arc<Core<B>>, counts: WorkerCounts) -> Ve
 
 /// Where the platform lets a thread lower its own priority, demand yields to the frame and
 /// speculation to everything. Where it does not, the lanes still hold.
-fn lower_priority(class: Lane) {
+pub(crate) fn lower_priority(class: Lane) {
     let value = match class {
         Lane::Required => return,
         Lane::Demand => ThreadPriorityValue::try_from(30),

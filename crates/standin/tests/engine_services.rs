@@ -24,6 +24,7 @@ struct Scripted {
     running: BTreeMap<usize, Duration>,
     failing: BTreeSet<String>,
     persisted: usize,
+    released: Vec<usize>,
 }
 
 const BUILD: Duration = Duration::from_millis(10);
@@ -87,6 +88,10 @@ impl Builder for Scripted {
 
     fn in_flight(&self) -> usize {
         self.names.len() - self.done.len()
+    }
+
+    fn release(&mut self, handle: usize) {
+        self.released.push(handle);
     }
 
     fn persist(&mut self) {

@@ -7,7 +7,7 @@
 
 use super::config::Config;
 use super::gate::{Capabilities, Gate, Openness};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Status of a pipeline that was created asynchronously.
@@ -31,11 +31,23 @@ pub trait Builder {
     /// there.
     fn create(&mut self, pipeline: &Pipeline) -> Self::Handle;
 
+    /// Queues the builds of a set and returns at once, with the handles in the order of the
+    /// set. A builder may begin them in an order of its own.
+    fn create_all(&mut self, pipelines: &[&Pipeline]) -> Vec<Self::Handle> {
+        pipelines
+            .iter()
+            .map(|pipeline| self.create(pipeline))
+            .collect()
+    }
+
     /// The pipeline's status now.
     fn status(&self, handle: Self::Handle) -> Status;
 
     /// How many builds are queued or running, whoever asked for them.
     fn in_flight(&self) -> usize;
+
+    /// Gives a pipeline up. Never blocks; a build that runs ends by itself.
+    fn release(&mut self, handle: Self::Handle);
 
     /// Writes to disk what was built and not yet kept.
     fn persist(&mut self);
@@ -211,6 +223,17 @@ pub struct StartError {
     pub reason: Arc<str>,
 }
 
+/// A pipeline that was given up because it cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The features that need it, in the order they were declared.
+    pub features: Vec<String>,
+    /// The pipeline.
+    pub pipeline: String,
+    /// Why it cannot be built.
+    pub reason: Arc<str>,
+}
+
 /// The features of an engine under the configuration in force, with what was created for them.
 #[derive(Debug)]
 pub struct Features<H> {
@@ -219,6 +242,8 @@ pub struct Features<H> {
     config: Config,
     display: String,
     created: BTreeMap<String, H>,
+    /// Given up because they cannot be built, with the reason.
+    dropped: BTreeMap<String, Arc<str>>,
 }
 
 impl<H: Copy> Features<H> {
@@ -236,12 +261,12 @@ impl<H: Copy> Features<H> {
             config,
             display: display.into(),
             created: BTreeMap::new(),
+            dropped: BTreeMap::new(),
         };
-        for index in 0..set.features.len() {
-            if set.features[index].when == When::Startup && set.is_open(index) {
-                set.create(index, builder);
-            }
-        }
+        let open = (0..set.features.len())
+            .filter(|index| set.features[*index].when == When::Startup && set.is_open(*index))
+            .collect();
+        set.create(open, builder);
         set
     }
 
@@ -279,11 +304,13 @@ impl<H: Copy> Features<H> {
     pub fn change<B: Builder<Handle = H>>(&mut self, config: Config, builder: &mut B) {
         let open_before: Vec<bool> = (0..self.features.len()).map(|i| self.is_open(i)).collect();
         self.config = config;
-        for (index, open_before) in open_before.into_iter().enumerate() {
-            if !open_before && self.is_open(index) {
-                self.create(index, builder);
-            }
-        }
+        let opened = open_before
+            .into_iter()
+            .enumerate()
+            .filter(|(index, open_before)| !open_before && self.is_open(*index))
+            .map(|(index, _)| index)
+            .collect();
+        self.create(opened, builder);
     }
 
     /// Makes another display set the active one. What open features that were created need
@@ -300,9 +327,7 @@ impl<H: Copy> Features<H> {
             .filter(|index| self.is_open(*index) && self.is_created(*index))
             .collect();
         self.display = display.into();
-        for index in built {
-            self.create(index, builder);
-        }
+        self.create(built, builder);
     }
 
     /// How many pipelines of the active display set alone are pending: the swap chain may
@@ -322,9 +347,7 @@ impl<H: Copy> Features<H> {
     /// False where there is no such feature.
     pub fn reach<B: Builder<Handle = H>>(&mut self, feature: &str, builder: &mut B) -> bool {
         let index = self.features.iter().position(|f| f.name == feature);
-        if let Some(index) = index {
-            self.create(index, builder);
-        }
+        self.create(index.into_iter().collect(), builder);
         index.is_some()
     }
 
@@ -387,7 +410,8 @@ impl<H: Copy> Features<H> {
     /// Whether everything that a feature needs under the active display set was created.
     pub(super) fn is_created(&self, index: usize) -> bool {
         self.wanted(index)
-            .all(|pipeline| self.created.contains_key(&pipeline.name))
+            .map(|pipeline| &pipeline.name)
+            .all(|name| self.created.contains_key(name) || self.dropped.contains_key(name))
     }
 
     /// How many pipelines were created so far.
@@ -409,13 +433,54 @@ impl<H: Copy> Features<H> {
             .filter(|pipeline| pipeline.wanted_on(&self.display))
     }
 
-    pub(super) fn create<B: Builder<Handle = H>>(&mut self, index: usize, builder: &mut B) {
-        let fresh: Vec<(String, H)> = self
-            .wanted(index)
-            .filter(|pipeline| !self.created.contains_key(&pipeline.name))
-            .map(|pipeline| (pipeline.name.clone(), builder.create(pipeline)))
+    /// Creates what these features need under the active display set, as one set. What is
+    /// there is asked for again, since it may be wanted more than before.
+    pub(super) fn create<B: Builder<Handle = H>>(&mut self, indices: Vec<usize>, builder: &mut B) {
+        let mut named = BTreeSet::new();
+        let pipelines: Vec<&Pipeline> = indices
+            .into_iter()
+            .flat_map(|index| self.wanted(index))
+            .filter(|pipeline| !self.dropped.contains_key(&pipeline.name))
+            .filter(|pipeline| named.insert(pipeline.name.as_str()))
+            .collect();
+        let handles = builder.create_all(&pipelines);
+        let fresh: Vec<(String, H)> = pipelines
+            .iter()
+            .map(|pipeline| pipeline.name.clone())
+            .zip(handles)
             .collect();
         self.created.extend(fresh);
+    }
+
+    /// Gives up the pipelines that cannot be built: they are named no more, and their features
+    /// stay off.
+    pub fn drop_failed<B: Builder<Handle = H>>(&mut self, builder: &mut B) -> Vec<Failure> {
+        let failed: Vec<(String, H, Arc<str>)> = self
+            .created
+            .iter()
+            .filter_map(|(name, handle)| match builder.status(*handle) {
+                Status::Failed(reason) => Some((name.clone(), *handle, reason)),
+                Status::Pending | Status::Ready => None,
+            })
+            .collect();
+        let mut failures = Vec::new();
+        for (pipeline, handle, reason) in failed {
+            self.created.remove(&pipeline);
+            builder.release(handle);
+            let features = self
+                .features
+                .iter()
+                .filter(|feature| feature.pipelines.iter().any(|p| p.name == pipeline))
+                .map(|feature| feature.name.clone())
+                .collect();
+            self.dropped.insert(pipeline.clone(), reason.clone());
+            failures.push(Failure {
+                features,
+                pipeline,
+                reason,
+            });
+        }
+        failures
     }
 
     fn statuses<'a, B: Builder<Handle = H>>(
@@ -424,8 +489,15 @@ impl<H: Copy> Features<H> {
         builder: &'a B,
     ) -> impl Iterator<Item = (&'a Pipeline, Option<Status>)> {
         self.wanted(index).map(|pipeline| {
-            let handle = self.created.get(&pipeline.name);
-            (pipeline, handle.map(|handle| builder.status(*handle)))
+            let dropped = self.dropped.get(&pipeline.name);
+            let status = match dropped {
+                Some(reason) => Some(Status::Failed(reason.clone())),
+                None => {
+                    let handle = self.created.get(&pipeline.name);
+                    handle.map(|handle| builder.status(*handle))
+                }
+            };
+            (pipeline, status)
         })
     }
 }

@@ -7,10 +7,13 @@
 //! will draw can draw without a stall.
 
 pub mod cold;
+pub mod commands;
 pub mod config;
 pub mod feature;
 pub mod gate;
+pub mod pipelines;
 pub mod readiness;
 pub mod scratch;
+pub mod sim;
 pub mod stripping;
 pub mod warmup;

@@ -18,7 +18,14 @@ pub enum Outcome {
 
 /// The readiness of one thing. Clones are the same thing.
 #[derive(Debug, Clone)]
-pub struct Readiness(Arc<OnceLock<Outcome>>);
+pub struct Readiness(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    outcome: OnceLock<Outcome>,
+    /// What it is made of; empty where a publisher resolves it.
+    parts: Vec<Readiness>,
+}
 
 /// The one place from which a [`Readiness`] is resolved.
 #[derive(Debug)]
@@ -31,14 +38,42 @@ impl Readiness {
     /// A readiness that is not resolved yet, and its publisher.
     #[must_use]
     pub fn new() -> (Publisher, Self) {
-        let readiness = Self(Arc::new(OnceLock::new()));
+        let readiness = Self(Arc::new(Inner {
+            outcome: OnceLock::new(),
+            parts: Vec::new(),
+        }));
         (Publisher(readiness.clone()), readiness)
+    }
+
+    /// The readiness of a program: ready when all of its kernels are, failed with the first of
+    /// them that is. A program without kernels is ready.
+    #[must_use]
+    pub fn all(kernels: impl IntoIterator<Item = Self>) -> Self {
+        let parts: Vec<Self> = kernels.into_iter().collect();
+        let outcome = OnceLock::new();
+        if parts.is_empty() {
+            // The cell is new.
+            let _set = outcome.set(Outcome::Ready);
+        }
+        Self(Arc::new(Inner { outcome, parts }))
     }
 
     /// How it turned out, or none while it is pending.
     #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
-        self.0.get()
+        let known = self.0.outcome.get();
+        if known.is_some() || self.0.parts.is_empty() {
+            return known;
+        }
+        let mut all_ready = true;
+        for part in &self.0.parts {
+            match part.outcome() {
+                Some(Outcome::Ready) => {}
+                Some(failed) => return Some(self.0.outcome.get_or_init(|| failed.clone())),
+                None => all_ready = false,
+            }
+        }
+        all_ready.then(|| self.0.outcome.get_or_init(|| Outcome::Ready))
     }
 }
 
@@ -56,7 +91,7 @@ impl Publisher {
     fn resolve(&self, outcome: Outcome) {
         // The publisher is neither cloned nor used twice: the cell is empty but in `drop`
         // after a resolution, where the first outcome stands.
-        let _first_stands = self.0.0.set(outcome);
+        let _first_stands = self.0.0.outcome.set(outcome);
     }
 }
 

@@ -161,7 +161,7 @@ impl WarmUp {
         }
         run.steps.pop_front();
         let before = features.created_count();
-        features.create(index, builder);
+        features.create(vec![index], builder);
         run.pipelines += features.created_count() - before;
         Tick::Added(features.features()[index].name().to_owned(), likelihood)
     }
