@@ -1,7 +1,6 @@
 //! The device that the tests were told to use.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-#[allow(dead_code, reason = "not every test file makes pipelines")]
 pub(crate) mod recipes;
 
 use standin_vulkan::{
