@@ -216,7 +216,7 @@ impl<B: Backend> Runtime<B> {
         };
         if let Some(spare) = spare {
             // A draw built the same on its own thread meanwhile.
-            self.core.backend.destroy(spare);
+            self.core.destroy(spare);
         }
         if let Some((promotion, _)) = self.record(target, generation) {
             promotion.ready();
@@ -355,7 +355,7 @@ impl<B: Backend> Runtime<B> {
             && frame + in_flight < self.frame
         {
             if let Some((_, executable)) = self.retired.pop_front() {
-                self.core.backend.destroy(executable);
+                self.core.destroy(executable);
             }
         }
     }

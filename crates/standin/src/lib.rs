@@ -9,6 +9,7 @@ mod admission;
 mod adoption;
 mod backend;
 mod clock;
+mod covering;
 pub mod engine;
 pub mod evaluator;
 mod frame;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
-use crate::admission::{Candidates, RejectionCounts};
+use crate::admission::{Candidates, Mechanism, RejectionCounts};
 use crate::adoption::AdoptionBudget;
 use crate::backend::{Backend, BuildError};
 use crate::clock::{Clock, SystemClock};
@@ -69,6 +69,10 @@ pub struct Settings {
     pub notices: Option<NoticeSink>,
     /// Events that the trace keeps; 0 for none.
     pub trace_capacity: usize,
+    /// For debugging and measuring: draws that this family stands in for are drawn with its
+    /// stand-in as soon as that is adopted, and stay with it. It is built for them if need be, and so
+    /// are their exact pipelines.
+    pub force_family: Option<Mechanism>,
 }
 
 impl Default for Settings {
@@ -89,6 +93,7 @@ impl Default for Settings {
             totals_every: 300,
             notices: None,
             trace_capacity: 0,
+            force_family: None,
         }
     }
 }
@@ -202,8 +207,8 @@ impl<B: Backend> std::fmt::Debug for Runtime<B> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Runtime")
             .field("frame", &self.frame)
-            .field("pipelines", &self.index.len())
-            .field("families", &self.family_index.len())
+            .field("pipelines", &self.len())
+            .field("families", &self.family_count())
             .finish_non_exhaustive()
     }
 }
@@ -313,7 +318,7 @@ impl<B: Backend> Runtime<B> {
         if let Some(id) = self.find(key)
             && let Some(slot) = self.slot(id)
         {
-            return if *slot.recipe == *recipe {
+            return if same_recipe::<B>(&slot.recipe, &recipe) {
                 id
             } else {
                 self.insert(key, recipe, false)
@@ -335,7 +340,7 @@ impl<B: Backend> Runtime<B> {
         lock(&self.newcomers).pipelines.get(&key).copied()
     }
 
-    fn insert(&self, key: ExactKey, recipe: Arc<B::Recipe>, listed: bool) -> PipelineId {
+    fn insert(&self, key: ExactKey, recipe: Arc<B::Recipe>, mut listed: bool) -> PipelineId {
         let backend = &self.core.backend;
         let candidates = match self.settings.mode {
             Mode::Off => Candidates::default(),
@@ -343,8 +348,15 @@ impl<B: Backend> Runtime<B> {
             Mode::On => guarded(|| Ok(backend.candidates(&recipe))).unwrap_or_default(),
         };
         let mut newcomers = lock(&self.newcomers);
-        if listed && let Some(id) = newcomers.pipelines.get(&key) {
-            return *id;
+        // Another stream may have been faster; it may even have had another recipe.
+        if listed
+            && let Some(id) = newcomers.pipelines.get(&key)
+            && let Some(slot) = self.slot(*id)
+        {
+            if same_recipe::<B>(&slot.recipe, &recipe) {
+                return *id;
+            }
+            listed = false;
         }
         newcomers.rejections.add(&candidates.rejected);
         let mut admitted: SmallVec<[SlotCandidate; 4]> = SmallVec::new();
@@ -535,7 +547,7 @@ impl<B: Backend> Runtime<B> {
     pub fn status(&self, id: PipelineId) -> Option<PipelineStatus> {
         let slot = self.slot(id)?;
         Some(PipelineStatus {
-            status: slot.promotion.status(),
+            status: self.reached(&slot.promotion),
             attempts: slot.promotion.attempts(),
             exact: slot.hot.exact.get().is_some(),
             covered: self.covers(slot),
@@ -558,7 +570,17 @@ impl<B: Backend> Runtime<B> {
             Some(index) => *index,
             None => *lock(&self.newcomers).families.get(&key)?,
         };
-        Some(self.family(index)?.promotion.status())
+        Some(self.reached(&self.family(index)?.promotion))
+    }
+
+    /// What a record comes to: without a device nothing is built any more, so whoever waits for
+    /// a build that was dropped hears that it failed.
+    fn reached(&self, promotion: &Promotion) -> Status {
+        match promotion.status() {
+            Status::Ready => Status::Ready,
+            _ if self.core.is_lost() => Status::FailedPermanent,
+            status => status,
+        }
     }
 
     /// The recipe that was registered; `None` when the id is stale.
@@ -570,7 +592,7 @@ impl<B: Backend> Runtime<B> {
     /// Registered pipelines.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.index.len() + self.newcomer_count.load(Ordering::Acquire) as usize
+        self.slots.len()
     }
 
     /// Whether nothing is registered.
@@ -580,7 +602,7 @@ impl<B: Backend> Runtime<B> {
     }
 
     pub(crate) fn family_count(&self) -> usize {
-        self.family_index.len()
+        self.families.len()
     }
 
     /// The last complete frame's counters.
@@ -654,14 +676,14 @@ impl<B: Backend> Runtime<B> {
         while let Some(finished) = self.core.lanes.next_finished() {
             self.core.discard(finished.result);
         }
-        let backend = &self.core.backend;
+        let core = self.core.clone();
         for index in 0..self.slots.places() {
             if let Some((hot, slot)) = self.slots.remove(index) {
                 for executable in [hot.exact.into_inner(), slot.linked.into_inner()]
                     .into_iter()
                     .flatten()
                 {
-                    backend.destroy(executable);
+                    core.destroy(executable);
                 }
             }
         }
@@ -671,11 +693,11 @@ impl<B: Backend> Runtime<B> {
                 .remove(index)
                 .and_then(|(_, family)| family.executable.into_inner())
             {
-                backend.destroy(executable);
+                core.destroy(executable);
             }
         }
         for (_, executable) in self.retired.drain(..) {
-            backend.destroy(executable);
+            core.destroy(executable);
         }
         self.index.clear();
         self.family_index.clear();
@@ -717,6 +739,12 @@ pub(crate) fn publish<B: Backend>(
             (Err(error), None)
         }
     }
+}
+
+/// Whether both are one recipe. The same allocation always is, also if it does not equal itself,
+/// as a recipe with a number that is none (NaN) would not.
+fn same_recipe<B: Backend>(a: &Arc<B::Recipe>, b: &Arc<B::Recipe>) -> bool {
+    Arc::ptr_eq(a, b) || **a == **b
 }
 
 /// The input of a build of this slot's recipe.
