@@ -356,7 +356,7 @@ fn builds_that_a_lost_device_dropped_have_failed() {
         let id = world.register(recipe);
         assert_eq!(
             world.runtime.status(id).unwrap().status,
-            standin::Status::FailedPermanent
+            Status::FailedPermanent
         );
         assert!(!world.runtime.request(id));
     }

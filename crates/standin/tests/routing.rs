@@ -610,10 +610,7 @@ fn a_forced_family_draws_in_place_of_the_exact_pipeline_which_is_built_neverthel
             first.executable
         ));
     }
-    assert_eq!(
-        world.sim.calls().since(&before),
-        Calls::default()
-    );
+    assert_eq!(world.sim.calls().since(&before), Calls::default());
     drop(stream);
 
     // A recipe that the family does not admit, and one that it cannot be built for.
