@@ -9,7 +9,8 @@ use crate::job::{Completion, Outcome};
 use crate::lanes::{Finished, Note, Noted, Target};
 use crate::notice::Notice;
 use crate::promotion::{Moment, Promotion, Status, Verdict};
-use crate::runtime::{Mode, Runtime};
+use crate::runtime::Runtime;
+use crate::settings::Mode;
 use crate::slots::{AskOnce, Both, RECENCY_GRAIN};
 use crate::stats::{Counter, Counters, FrameReport};
 use crate::sync::{Ordering, lock};
@@ -216,7 +217,7 @@ impl<B: Backend> Runtime<B> {
         };
         if let Some(spare) = spare {
             // A draw built the same on its own thread meanwhile.
-            self.core.backend.destroy(spare);
+            self.core.destroy(spare);
         }
         if let Some((promotion, _)) = self.record(target, generation) {
             promotion.ready();
@@ -355,7 +356,7 @@ impl<B: Backend> Runtime<B> {
             && frame + in_flight < self.frame
         {
             if let Some((_, executable)) = self.retired.pop_front() {
-                self.core.backend.destroy(executable);
+                self.core.destroy(executable);
             }
         }
     }

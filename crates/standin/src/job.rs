@@ -114,8 +114,20 @@ pub(crate) struct Core<B: Backend> {
 impl<B: Backend> Core<B> {
     pub(crate) fn notify(&self, notice: impl FnOnce() -> Notice) {
         if let Some(sink) = &self.notices {
-            sink(&notice());
+            // Workers tell too, and must survive a sink that panics.
+            let _ = guarded(|| {
+                sink(&notice());
+                Ok(())
+            });
         }
+    }
+
+    /// Frees an executable. A panic in it ends neither a worker nor a frame.
+    pub(crate) fn destroy(&self, executable: B::Executable) {
+        let _ = guarded(|| {
+            self.backend.destroy(executable);
+            Ok(())
+        });
     }
 
     /// What a person calls the recipe. Also asked on workers, which must survive it.
@@ -247,19 +259,27 @@ impl<B: Backend> Core<B> {
         executable: B::Executable,
         by: Builder,
     ) -> Result<B::Executable, BuildError> {
-        if by.lane.is_none() || !self.backend.needs_priming() {
+        if by.lane.is_none() {
             return Ok(executable);
         }
-        let start = self.clock.now();
-        let (backend, recipe, log) = (&self.backend, &*job.recipe, &mut job.log);
-        let primed = log_phase(log, Phase::FirstDraw, |log| {
-            guarded(|| backend.prime(recipe, &executable, log))
-        });
-        job.times.prime += self.clock.now().saturating_sub(start);
+        let backend = &self.backend;
+        let primed = match guarded(|| Ok(backend.needs_priming())) {
+            Ok(false) => Ok(()),
+            Ok(true) => {
+                let start = self.clock.now();
+                let (recipe, log) = (&*job.recipe, &mut job.log);
+                let primed = log_phase(log, Phase::FirstDraw, |log| {
+                    guarded(|| backend.prime(recipe, &executable, log))
+                });
+                job.times.prime += self.clock.now().saturating_sub(start);
+                primed
+            }
+            Err(error) => Err(error),
+        };
         match primed {
             Ok(()) => Ok(executable),
             Err(error) => {
-                self.backend.destroy(executable);
+                self.destroy(executable);
                 Err(error)
             }
         }
@@ -369,7 +389,7 @@ impl<B: Backend> Core<B> {
     /// Frees a result that no draw has seen.
     pub(crate) fn discard(&self, completion: Completion<B>) {
         if let Outcome::Built(executable) = completion.outcome {
-            self.backend.destroy(executable);
+            self.destroy(executable);
         }
     }
 

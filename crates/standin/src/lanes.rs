@@ -237,7 +237,11 @@ impl<J, R> Lanes<J, R> {
             let promoted = state.raise(ticket, request.lane);
             state.counts.joined += 1;
             state.counts.promoted += u64::from(promoted);
-            state.note(request.target, request.generation, Note::Submitted(ticket));
+            // Tells the owner to let draws ask again. A guess asks under no claim, and may ask
+            // for the same any number of times in a frame: it leaves nothing behind.
+            if request.lane != Lane::Speculative {
+                state.note(request.target, request.generation, Note::Submitted(ticket));
+            }
             drop(state);
             self.tell();
             if promoted {
@@ -773,5 +777,30 @@ impl<J, R> State<J, R> {
             }
         }
         None
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::{Lane, Lanes, Limits, Request, Submission, Target};
+
+    #[test]
+    fn the_same_guess_made_a_thousand_times_in_a_frame_leaves_one_note() {
+        let lanes = Lanes::<(), ()>::new(Limits {
+            jobs: 8,
+            speculative: 8,
+            speculative_running: 2,
+        });
+        let request = Request {
+            lane: Lane::Speculative,
+            target: Target::Pipeline(1),
+            generation: 1,
+        };
+        assert_eq!(lanes.submit(request, || ()).0, Submission::Accepted);
+        for _ in 0..1000 {
+            let (again, _) = lanes.submit(request, || ());
+            assert_eq!(again, Submission::Joined { promoted: false });
+        }
+        assert_eq!(lanes.drain_notes().len(), 1);
     }
 }

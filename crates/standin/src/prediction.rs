@@ -3,15 +3,18 @@
 use crate::backend::{Backend, Want};
 use crate::key::ExactKey;
 use crate::lanes::{Lane, Request, Submission, Target};
-use crate::runtime::{Mode, Runtime, slot_job};
+use crate::route::Reason;
+use crate::runtime::{Runtime, slot_job};
+use crate::settings::Mode;
 use crate::slots::PipelineId;
 use crate::stats::Counter;
 use crate::sync::{Arc, lock};
 
 impl<B: Backend> Runtime<B> {
     /// Asks for a pipeline that will be needed for certain, on the demand lane: an engine's
-    /// asynchronous creation. Returns at once; the status says how it goes. `false` when
-    /// nothing had to be submitted, or the queue is full: ask again then.
+    /// asynchronous creation. A guess of the same pipeline is raised to that lane. Returns at once;
+    /// the status says how it goes. `false` when nothing new had to be submitted, or the queue is
+    /// full: ask again after the next adoption then.
     pub fn request(&self, id: PipelineId) -> bool {
         let Some(slot) = self.slot(id) else {
             return false;
@@ -19,21 +22,8 @@ impl<B: Backend> Runtime<B> {
         if self.settings.mode == Mode::Off || slot.hot.exact.get().is_some() {
             return false;
         }
-        let due = slot.promotion.due(self.frame, || self.core.clock.now());
-        if !due {
-            return false;
-        }
-        let request = Request {
-            lane: Lane::Demand,
-            target: Target::Pipeline(id.index),
-            generation: id.generation,
-        };
-        let (submission, _) = self
-            .core
-            .lanes
-            .submit(request, || slot_job(&self.core, &slot, Want::Exact));
-        lock(&self.counters).add(Counter::Submissions, 1);
-        submission == Submission::Accepted
+        let mut counters = lock(&self.counters);
+        self.promote(slot, id, true, &mut counters) == Reason::PromotionSubmitted
     }
 
     /// Guesses, likeliest first, what will be drawn soon. Submits at most
@@ -55,6 +45,10 @@ impl<B: Backend> Runtime<B> {
             seen += 1;
             let id = self.register(key, recipe);
             let Some(slot) = self.slot(id) else { continue };
+            // What was drawn uncovered is its draws' to ask for, on a more urgent lane.
+            if slot.is_drawn() {
+                continue;
+            }
             if self.covers(slot) || self.core.backend.can_link(&slot.recipe) {
                 covered += 1;
                 continue;

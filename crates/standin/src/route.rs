@@ -94,6 +94,8 @@ counted! {
         StaleHandle = "stale handle",
         /// The runtime is off: built synchronously.
         RuntimeOff = "runtime off",
+        /// Stand-in: the settings force its family.
+        FamilyForced = "family forced",
     }
 }
 

@@ -9,100 +9,19 @@ use hashbrown::HashMap;
 use smallvec::SmallVec;
 
 use crate::admission::{Candidates, RejectionCounts};
-use crate::adoption::AdoptionBudget;
 use crate::backend::{Backend, BuildError};
 use crate::clock::{Clock, SystemClock};
 use crate::job::{Completion, Core, Job, Outcome, guarded};
 use crate::key::{ExactKey, FamilyKey};
 use crate::lanes::{Cancelled, LaneCounts, LaneLoad, Lanes, Limits, Target};
-use crate::notice::NoticeSink;
-use crate::promotion::{Backoff, Promotion, Status};
+use crate::promotion::{Promotion, Status};
+use crate::settings::{Mode, Settings};
 use crate::slots::{AskOnce, Both, Family, Hot, PipelineId, RECENCY_GRAIN, Slot, SlotCandidate};
 use crate::stats::{Counter, Counters, FrameReport};
 use crate::sync::{Arc, AtomicBool, AtomicU32, AtomicU64, Mutex, OnceLock, Ordering, lock};
 use crate::table::Table;
 use crate::trace::{Trace, TraceFile};
 use crate::workers::{self, SPECULATIVE_RUNNING, Workers, Workshop};
-
-/// Whether the machinery is there at all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// Pipelines are built where they are first drawn, on the drawing thread, and nothing
-    /// else happens: no workers, no families, no archive, no trace.
-    Off,
-    /// What this crate is for. Never changes what is drawn.
-    #[default]
-    On,
-}
-
-/// How a runtime behaves. `..Settings::default()` for what does not matter.
-#[derive(Clone)]
-pub struct Settings {
-    /// Off or on.
-    pub mode: Mode,
-    /// Registered pipelines that are kept. More are registered when a frame draws more, and
-    /// given up, least recently used first, when it is over.
-    pub capacity: usize,
-    /// Stand-ins that are kept.
-    pub family_capacity: usize,
-    /// Builds in the background that may be queued, running or finished and not adopted.
-    pub queue_capacity: usize,
-    /// Guesses among them.
-    pub speculative_capacity: usize,
-    /// Guesses that one prediction may submit.
-    pub per_prediction: usize,
-    /// What adoption may take in one frame, over all places that adopt.
-    pub adoption: AdoptionBudget,
-    /// How failures and refusals are spaced.
-    pub backoff: Backoff,
-    /// Frames that the GPU may be behind.
-    pub frames_in_flight: u32,
-    /// The longest that a draw waits for a build that runs elsewhere.
-    pub wait_limit: Duration,
-    /// Waits longer than this are told of.
-    pub wait_notice: Duration,
-    /// Frames longer than this are told of.
-    pub long_frame: Duration,
-    /// Frames from one line of totals to the next.
-    pub totals_every: u64,
-    /// Where notices go.
-    pub notices: Option<NoticeSink>,
-    /// Events that the trace keeps; 0 for none.
-    pub trace_capacity: usize,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            mode: Mode::On,
-            capacity: 32_768,
-            family_capacity: 16_384,
-            queue_capacity: 4096,
-            speculative_capacity: 64,
-            per_prediction: 2,
-            adoption: AdoptionBudget::default(),
-            backoff: Backoff::default(),
-            frames_in_flight: 3,
-            wait_limit: Duration::from_secs(30),
-            wait_notice: Duration::from_millis(20),
-            long_frame: Duration::from_millis(50),
-            totals_every: 300,
-            notices: None,
-            trace_capacity: 0,
-        }
-    }
-}
-
-impl std::fmt::Debug for Settings {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Settings")
-            .field("mode", &self.mode)
-            .field("capacity", &self.capacity)
-            .field("adoption", &self.adoption)
-            .field("backoff", &self.backoff)
-            .finish_non_exhaustive()
-    }
-}
 
 /// The keys are hashes: their low bits are as good as any.
 #[derive(Default)]
@@ -202,8 +121,8 @@ impl<B: Backend> std::fmt::Debug for Runtime<B> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Runtime")
             .field("frame", &self.frame)
-            .field("pipelines", &self.index.len())
-            .field("families", &self.family_index.len())
+            .field("pipelines", &self.len())
+            .field("families", &self.family_count())
             .finish_non_exhaustive()
     }
 }
@@ -313,7 +232,7 @@ impl<B: Backend> Runtime<B> {
         if let Some(id) = self.find(key)
             && let Some(slot) = self.slot(id)
         {
-            return if *slot.recipe == *recipe {
+            return if same_recipe::<B>(&slot.recipe, &recipe) {
                 id
             } else {
                 self.insert(key, recipe, false)
@@ -335,7 +254,7 @@ impl<B: Backend> Runtime<B> {
         lock(&self.newcomers).pipelines.get(&key).copied()
     }
 
-    fn insert(&self, key: ExactKey, recipe: Arc<B::Recipe>, listed: bool) -> PipelineId {
+    fn insert(&self, key: ExactKey, recipe: Arc<B::Recipe>, mut listed: bool) -> PipelineId {
         let backend = &self.core.backend;
         let candidates = match self.settings.mode {
             Mode::Off => Candidates::default(),
@@ -343,8 +262,15 @@ impl<B: Backend> Runtime<B> {
             Mode::On => guarded(|| Ok(backend.candidates(&recipe))).unwrap_or_default(),
         };
         let mut newcomers = lock(&self.newcomers);
-        if listed && let Some(id) = newcomers.pipelines.get(&key) {
-            return *id;
+        // Another stream may have been faster; it may even have had another recipe.
+        if listed
+            && let Some(id) = newcomers.pipelines.get(&key)
+            && let Some(slot) = self.slot(*id)
+        {
+            if same_recipe::<B>(&slot.recipe, &recipe) {
+                return *id;
+            }
+            listed = false;
         }
         newcomers.rejections.add(&candidates.rejected);
         let mut admitted: SmallVec<[SlotCandidate; 4]> = SmallVec::new();
@@ -535,7 +461,7 @@ impl<B: Backend> Runtime<B> {
     pub fn status(&self, id: PipelineId) -> Option<PipelineStatus> {
         let slot = self.slot(id)?;
         Some(PipelineStatus {
-            status: slot.promotion.status(),
+            status: self.reached(&slot.promotion),
             attempts: slot.promotion.attempts(),
             exact: slot.hot.exact.get().is_some(),
             covered: self.covers(slot),
@@ -558,7 +484,17 @@ impl<B: Backend> Runtime<B> {
             Some(index) => *index,
             None => *lock(&self.newcomers).families.get(&key)?,
         };
-        Some(self.family(index)?.promotion.status())
+        Some(self.reached(&self.family(index)?.promotion))
+    }
+
+    /// What a record comes to: without a device nothing is built any more, so whoever waits for
+    /// a build that was dropped hears that it failed.
+    fn reached(&self, promotion: &Promotion) -> Status {
+        match promotion.status() {
+            Status::Ready => Status::Ready,
+            _ if self.core.is_lost() => Status::FailedPermanent,
+            status => status,
+        }
     }
 
     /// The recipe that was registered; `None` when the id is stale.
@@ -570,7 +506,7 @@ impl<B: Backend> Runtime<B> {
     /// Registered pipelines.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.index.len() + self.newcomer_count.load(Ordering::Acquire) as usize
+        self.slots.len()
     }
 
     /// Whether nothing is registered.
@@ -580,7 +516,7 @@ impl<B: Backend> Runtime<B> {
     }
 
     pub(crate) fn family_count(&self) -> usize {
-        self.family_index.len()
+        self.families.len()
     }
 
     /// The last complete frame's counters.
@@ -654,14 +590,14 @@ impl<B: Backend> Runtime<B> {
         while let Some(finished) = self.core.lanes.next_finished() {
             self.core.discard(finished.result);
         }
-        let backend = &self.core.backend;
+        let core = self.core.clone();
         for index in 0..self.slots.places() {
             if let Some((hot, slot)) = self.slots.remove(index) {
                 for executable in [hot.exact.into_inner(), slot.linked.into_inner()]
                     .into_iter()
                     .flatten()
                 {
-                    backend.destroy(executable);
+                    core.destroy(executable);
                 }
             }
         }
@@ -671,11 +607,11 @@ impl<B: Backend> Runtime<B> {
                 .remove(index)
                 .and_then(|(_, family)| family.executable.into_inner())
             {
-                backend.destroy(executable);
+                core.destroy(executable);
             }
         }
         for (_, executable) in self.retired.drain(..) {
-            backend.destroy(executable);
+            core.destroy(executable);
         }
         self.index.clear();
         self.family_index.clear();
@@ -717,6 +653,12 @@ pub(crate) fn publish<B: Backend>(
             (Err(error), None)
         }
     }
+}
+
+/// Whether both are one recipe. The same allocation always is, also if it does not equal itself,
+/// as a recipe with a number that is none (NaN) would not.
+fn same_recipe<B: Backend>(a: &Arc<B::Recipe>, b: &Arc<B::Recipe>) -> bool {
+    Arc::ptr_eq(a, b) || **a == **b
 }
 
 /// The input of a build of this slot's recipe.

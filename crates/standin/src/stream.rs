@@ -1,20 +1,18 @@
-//! A recording thread's selection: the hot path. What it takes when nothing in memory serves is
-//! in `uncovered`.
+//! A recording thread's selection: the hot path. What covers it until its exact pipeline is there
+//! is in `covering`, what it takes when nothing in memory serves in `uncovered`.
 
 use std::time::Duration;
 
 use crate::admission::Mechanism;
-use crate::backend::{Backend, Resources, Want};
-use crate::job::guarded;
+use crate::backend::Backend;
 use crate::key::ExactKey;
-use crate::lanes::{Lane, Request, Submission, Target};
-use crate::promotion::Status;
 use crate::route::{FirstDemand, FirstDraw, Reason, Route};
-use crate::runtime::{Mode, Runtime, slot_job};
+use crate::runtime::Runtime;
+use crate::settings::Mode;
 use crate::slots::{Asked, Both, Hot, PipelineId, RECENCY_GRAIN};
-use crate::stats::{Counter, Counters};
+use crate::stats::Counters;
 use crate::sync::{Arc, Ordering, lock};
-use crate::trace::{BuildResult, Event, Phase, PhaseLog, Subject};
+use crate::trace::{Event, Phase, Subject};
 
 /// Generations of the state that a pipeline depends on. Whoever owns the state raises the
 /// number that changes; equal numbers mean equal state. They are compared only within a frame,
@@ -132,7 +130,9 @@ pub struct Stream<'f, B: Backend> {
     epochs: Epochs,
     active: Option<Selected<'f, B::Executable>>,
     draws: u64,
-    stamp: u64,
+    pub(crate) stamp: u64,
+    /// The family that the settings force; none when the runtime is off.
+    pub(crate) forced: Option<Mechanism>,
     pub(crate) number: u32,
     pub(crate) first_draw: FirstDraw,
     pub(crate) counters: Counters,
@@ -167,6 +167,10 @@ impl<'f, B: Backend> Stream<'f, B> {
             active: None,
             draws: 0,
             stamp: runtime.stamp(),
+            forced: match runtime.settings.mode {
+                Mode::Off => None,
+                Mode::On => runtime.settings.force_family,
+            },
             number,
             first_draw: FirstDraw::default(),
             counters: Counters::default(),
@@ -229,8 +233,9 @@ impl<'f, B: Backend> Stream<'f, B> {
         let Some(hot) = self.runtime.hot(id) else {
             return self.skip(Reason::StaleHandle);
         };
-        let Some(executable) = hot.exact.get() else {
-            return self.miss(id);
+        let executable = match hot.exact.get() {
+            Some(executable) if self.forced.is_none() => executable,
+            _ => return self.miss(id),
         };
         if self.stamp - hot.touched.load(Ordering::Relaxed) >= RECENCY_GRAIN {
             self.touch(hot, id, FirstDemand::Ready);
@@ -273,7 +278,7 @@ impl<'f, B: Backend> Stream<'f, B> {
         Choice::Skip(reason)
     }
 
-    /// Everything but an adopted exact pipeline.
+    /// Everything but an adopted exact pipeline that nothing is forced upon.
     #[cold]
     #[inline(never)]
     fn miss(&mut self, id: PipelineId) -> Choice<'f, B::Executable> {
@@ -308,7 +313,11 @@ impl<'f, B: Backend> Stream<'f, B> {
             Duration::ZERO
         };
         let started = slot.promotion.status().is_pending() || slot.asked.state() == Asked::Yes;
-        let routed = match self.linked(slot, id) {
+        let in_memory = self
+            .forced(slot, id)
+            .or_else(|| exact(slot))
+            .or_else(|| self.linked(slot, id));
+        let routed = match in_memory {
             Some(routed) => Ok(routed),
             None => match self.stand_in(slot, id) {
                 Ok(routed) => Ok(routed),
@@ -317,7 +326,7 @@ impl<'f, B: Backend> Stream<'f, B> {
         };
         let class = match &routed {
             Ok(routed) if routed.rollover => FirstDemand::ResourceWait,
-            Ok(routed) if matches!(routed.route, Route::Linked | Route::StandIn) => {
+            Ok(routed) if matches!(routed.route, Route::Exact | Route::Linked | Route::StandIn) => {
                 FirstDemand::Ready
             }
             _ if started => FirstDemand::TooLate,
@@ -385,84 +394,6 @@ impl<'f, B: Backend> Stream<'f, B> {
         Choice::Draw(selected)
     }
 
-    /// Exact state, linked now or before.
-    fn linked(&mut self, slot: Both<'f, B>, id: PipelineId) -> Option<Routed<'f, B>> {
-        let (executable, reason) = match slot.slot.linked.get() {
-            Some(executable) => (executable, Reason::LinkedBefore),
-            None => (self.link(slot)?, Reason::PartsInMemory),
-        };
-        self.promote(slot, id);
-        Some(Routed {
-            executable,
-            route: Route::Linked,
-            reason,
-            mechanism: None,
-            rollover: false,
-        })
-    }
-
-    fn link(&mut self, slot: Both<'f, B>) -> Option<&'f B::Executable> {
-        let backend = &self.runtime.core.backend;
-        if slot.gave_up.load(Ordering::Relaxed) || !backend.can_link(&slot.recipe) {
-            return None;
-        }
-        let _making = lock(&slot.making);
-        // Another stream may have linked it while this one waited.
-        if let Some(executable) = slot.slot.linked.get() {
-            return Some(executable);
-        }
-        let mut log = PhaseLog::new(self.runtime.core.clock.clone());
-        let start = log.now();
-        let linked = guarded(|| backend.fast_link(&slot.recipe, &mut log));
-        self.counters.add(Counter::Links, 1);
-        self.counters
-            .add_time(Counter::LinkTime, log.now().saturating_sub(start));
-        if self.runtime.core.trace.is_on() {
-            self.trace_link(slot, &log, start, linked.is_ok());
-        }
-        match linked {
-            Ok(executable) => {
-                if let Err(spare) = slot.linked.set(executable) {
-                    backend.destroy(spare);
-                }
-                slot.slot.linked.get()
-            }
-            // Whatever handle came with a refusal, there is none: the next route serves.
-            Err(_) => {
-                slot.gave_up.store(true, Ordering::Relaxed);
-                None
-            }
-        }
-    }
-
-    fn trace_link(&mut self, slot: Both<'_, B>, log: &PhaseLog, start: Duration, linked: bool) {
-        let subject = Subject::Exact(slot.key);
-        let thread = self.number;
-        self.events
-            .extend(log.spans().iter().map(|span| Event::PhaseSpan {
-                subject,
-                phase: span.phase,
-                lane: None,
-                thread,
-                start: span.start,
-                duration: span.duration,
-            }));
-        self.events.push(Event::Built {
-            subject,
-            result: if linked {
-                BuildResult::Linked
-            } else {
-                BuildResult::Failed
-            },
-            lane: None,
-            thread,
-            ticket: 0,
-            start,
-            duration: log.now().saturating_sub(start),
-            queue_wait: Duration::ZERO,
-        });
-    }
-
     /// Books time that the renderer spent for a draw on this pipeline outside of the runtime,
     /// for the trace: a rollover, a wait for a fence or a lock.
     pub fn spent(&mut self, id: PipelineId, phase: Phase, start: Duration, duration: Duration) {
@@ -485,95 +416,17 @@ impl<'f, B: Backend> Stream<'f, B> {
     pub fn now(&self) -> Duration {
         self.runtime.core.clock.now()
     }
+}
 
-    /// The cheapest adopted stand-in that this stream can feed; otherwise why there is none.
-    fn stand_in(&mut self, slot: Both<'f, B>, id: PipelineId) -> Result<Routed<'f, B>, Reason> {
-        let runtime = self.runtime;
-        let (mut failed, mut unfed) = (0, 0);
-        for candidate in &slot.slot.candidates {
-            self.counters.add(Counter::StandInProbes, 1);
-            let Some(family) = runtime.family(candidate.family) else {
-                continue;
-            };
-            let Some(executable) = family.executable.get() else {
-                failed += usize::from(family.promotion.status() == Status::FailedPermanent);
-                continue;
-            };
-            let rollover = match runtime.core.backend.resources(self.number, executable) {
-                Resources::Ready => false,
-                Resources::NeedsRollover => true,
-                Resources::Unavailable => {
-                    unfed += 1;
-                    continue;
-                }
-            };
-            self.counters.add(Counter::Rollovers, u64::from(rollover));
-            if self.stamp - family.touched.load(Ordering::Relaxed) >= RECENCY_GRAIN {
-                family.touched.store(self.stamp, Ordering::Relaxed);
-            }
-            let reason = self.promote(slot, id);
-            return Ok(Routed {
-                executable,
-                route: Route::StandIn,
-                reason,
-                mechanism: Some(candidate.mechanism),
-                rollover,
-            });
-        }
-        Err(if slot.candidates.is_empty() {
-            Reason::NoFamilyAdmits
-        } else if unfed > 0 {
-            Reason::ResourcesUnavailable
-        } else if failed == slot.candidates.len() {
-            Reason::StandInFailed
-        } else {
-            Reason::StandInNotBuilt
-        })
-    }
-
-    /// Schedules the exact pipeline on the demand lane, once, if it is due. A covered draw
-    /// never compiles and never waits, whatever the queue says.
-    pub(crate) fn promote(&mut self, slot: Both<'_, B>, id: PipelineId) -> Reason {
-        let runtime = self.runtime;
-        let pending = match slot.promotion.status() {
-            Status::FailedPermanent => return Reason::FailedPermanent,
-            Status::QueueBackoff => Reason::QueueFull,
-            Status::FailedBackoff => Reason::FailedBackoff,
-            _ => Reason::PromotionPending,
-        };
-        match slot.asked.state() {
-            Asked::Yes => return Reason::PromotionPending,
-            Asked::Refused => return Reason::QueueFull,
-            Asked::No => {}
-        }
-        let due = slot
-            .promotion
-            .due(runtime.frame, || runtime.core.clock.now());
-        // A guess of the same pipeline is raised to the demand lane, in place.
-        let raise = slot.promotion.status().is_pending() && !slot.is_drawn();
-        if !(due || raise) || !slot.asked.claim() {
-            return pending;
-        }
-        let request = Request {
-            lane: Lane::Demand,
-            target: Target::Pipeline(id.index),
-            generation: id.generation,
-        };
-        self.counters.add(Counter::Submissions, 1);
-        let (submission, _) = runtime
-            .core
-            .lanes
-            .submit(request, || slot_job(&runtime.core, &slot, Want::Exact));
-        match submission {
-            Submission::Accepted => Reason::PromotionSubmitted,
-            Submission::Joined { .. } => Reason::PromotionPending,
-            Submission::Full | Submission::Stopped => {
-                self.counters.add(Counter::QueueFull, 1);
-                slot.asked.refused();
-                Reason::QueueFull
-            }
-        }
-    }
+/// The adopted exact pipeline, where a forced family does not serve or another stream was faster.
+fn exact<'f, B: Backend>(slot: Both<'f, B>) -> Option<Routed<'f, B>> {
+    Some(Routed {
+        executable: slot.hot.exact.get()?,
+        route: Route::Exact,
+        reason: Reason::ExactReady,
+        mechanism: None,
+        rollover: false,
+    })
 }
 
 impl<B: Backend> Drop for Stream<'_, B> {

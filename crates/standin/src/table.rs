@@ -119,6 +119,12 @@ impl<H: Default, T> Table<H, T> {
         Some((hot, entry))
     }
 
+    /// Entries.
+    pub(crate) fn len(&self) -> usize {
+        let growth = lock(&self.growth);
+        growth.next as usize - growth.vacant.len()
+    }
+
     /// Places ever used: an upper bound for indices.
     pub(crate) fn places(&self) -> u32 {
         lock(&self.growth).next

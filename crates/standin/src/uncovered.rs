@@ -9,7 +9,7 @@ use crate::notice::Notice;
 use crate::promotion::{Status, Ticket};
 use crate::route::{FirstDraw, Reason, Route, Waiting};
 use crate::runtime::{publish, slot_job};
-use crate::slots::{Asked, Both, PipelineId, SlotCandidate};
+use crate::slots::{Asked, Both, Family, PipelineId, SlotCandidate};
 use crate::stats::Counter;
 use crate::stream::{Routed, Stream};
 use crate::sync::{OnceLock, Ordering, lock};
@@ -242,29 +242,39 @@ impl<'f, B: Backend> Stream<'f, B> {
             let Some(family) = runtime.family(candidate.family) else {
                 continue;
             };
-            if family.promotion.status() == Status::FailedPermanent {
-                continue;
+            if family.promotion.status() != Status::FailedPermanent {
+                self.request_family(slot, candidate, family);
+                return;
             }
-            let due = family
-                .promotion
-                .due(runtime.frame, || runtime.core.clock.now());
-            if due && family.asked.state() == Asked::No && family.asked.claim() {
-                self.counters.add(Counter::Submissions, 1);
-                let request = Request {
-                    lane: Lane::Demand,
-                    target: Target::Family(candidate.family),
-                    generation: family.generation,
-                };
-                let (submission, _) = runtime
-                    .core
-                    .lanes
-                    .submit(request, || slot_job(&runtime.core, &slot, candidate.want()));
-                if matches!(submission, Submission::Full | Submission::Stopped) {
-                    self.counters.add(Counter::QueueFull, 1);
-                    family.asked.refused();
-                }
-            }
+        }
+    }
+
+    /// Has a family's stand-in built in the background, once, if it is due.
+    pub(crate) fn request_family(
+        &mut self,
+        slot: Both<'_, B>,
+        candidate: &SlotCandidate,
+        family: &Family<B>,
+    ) {
+        let core = &self.runtime.core;
+        let due = family
+            .promotion
+            .due(self.runtime.frame, || core.clock.now());
+        if !due || family.asked.state() != Asked::No || !family.asked.claim() {
             return;
+        }
+        self.counters.add(Counter::Submissions, 1);
+        let request = Request {
+            lane: Lane::Demand,
+            target: Target::Family(candidate.family),
+            generation: family.generation,
+        };
+        let (submission, _) = core
+            .lanes
+            .submit(request, || slot_job(core, &slot, candidate.want()));
+        if matches!(submission, Submission::Full | Submission::Stopped) {
+            self.counters.add(Counter::QueueFull, 1);
+            family.asked.refused();
         }
     }
 
@@ -351,7 +361,7 @@ impl<'f, B: Backend> Stream<'f, B> {
         };
         if !finished {
             let give_way = effort == Effort::BuildHere
-                || (effort == Effort::Load && self.first_draw == FirstDraw::Skip);
+                || (effort == Effort::Load && self.first_draw != FirstDraw::Wait);
             if give_way {
                 // Somebody else's build is left alone.
                 core.lanes.stop_waiting(ticket);
@@ -384,7 +394,7 @@ impl<'f, B: Backend> Stream<'f, B> {
             }
         };
         if let Some(spare) = spare {
-            core.backend.destroy(spare);
+            core.destroy(spare);
         }
         let waiting = if finished {
             Waiting::Finished
@@ -481,7 +491,7 @@ impl<'f, B: Backend> Stream<'f, B> {
         let loaded = done.loaded;
         let (published, spare) = publish(&mut done, aim.place);
         if let Some(spare) = spare {
-            core.backend.destroy(spare);
+            core.destroy(spare);
         }
         if let Some(orphan) = core.lanes.finish(ticket, done) {
             core.discard(orphan);
@@ -519,7 +529,7 @@ impl<'f, B: Backend> Stream<'f, B> {
         };
         let (published, spare) = publish(&mut done, aim.place);
         if let Some(spare) = spare {
-            core.backend.destroy(spare);
+            core.destroy(spare);
         }
         published.map_err(Missed::Failed)?;
         let executable = aim.place.get().ok_or(Missed::NotThere)?;
@@ -555,7 +565,7 @@ impl<'f, B: Backend> Stream<'f, B> {
         match built {
             Ok(executable) => {
                 if let Err(spare) = slot.hot.exact.set(executable) {
-                    core.backend.destroy(spare);
+                    core.destroy(spare);
                 }
                 slot.hot.exact.get()
             }

@@ -7,7 +7,7 @@ use thread_priority::{ThreadPriority, ThreadPriorityValue, set_current_thread_pr
 
 use crate::backend::Backend;
 use crate::clock::Stepper;
-use crate::job::{Core, Step};
+use crate::job::{Core, Step, guarded};
 use crate::lanes::Lane;
 use crate::promotion::Ticket;
 use crate::sync::Arc;
@@ -17,7 +17,7 @@ use crate::sync::Arc;
 pub struct WorkerCounts {
     /// Reserved for work that draws wait for, at least one.
     pub required: usize,
-    /// For pipelines whose draws run on stand-ins.
+    /// For pipelines whose draws run on stand-ins, at least one: nobody else builds them.
     pub demand: usize,
     /// For guesses; more than two are not used.
     pub speculative: usize,
@@ -95,7 +95,7 @@ pub(crate) const STACK: usize = 32 << 20;
 pub(crate) fn start<B: Backend>(core: &Arc<Core<B>>, counts: WorkerCounts) -> Vec<JoinHandle<()>> {
     let classes = [
         (Lane::Required, counts.required.max(1)),
-        (Lane::Demand, counts.demand),
+        (Lane::Demand, counts.demand.max(1)),
         (
             Lane::Speculative,
             counts.speculative.min(SPECULATIVE_RUNNING),
@@ -113,7 +113,11 @@ pub(crate) fn start<B: Backend>(core: &Arc<Core<B>>, counts: WorkerCounts) -> Ve
                 lower_priority(class);
                 while let Some(taken) = core.lanes.take_blocking(class) {
                     let (ticket, step) = core.work(taken, number);
-                    core.settle(ticket, step);
+                    // Settling may drop a recipe, and shaders: foreign code again.
+                    let _ = guarded(|| {
+                        core.settle(ticket, step);
+                        Ok(())
+                    });
                 }
             });
             threads.extend(started.ok());

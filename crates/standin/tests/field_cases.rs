@@ -342,3 +342,23 @@ fn a_worker_sees_the_recipe_as_it_was_submitted() {
     );
     world.end();
 }
+
+/// Device lost while builds are queued: whoever waits for their status hears of it.
+#[test]
+fn builds_that_a_lost_device_dropped_have_failed() {
+    let mut world = World::new();
+    let recipes: Vec<_> = (1..6).map(SimRecipe::alone).collect();
+    world.frame_with(FirstDraw::Skip, &recipes.iter().collect::<Vec<_>>());
+    world.sim.lose_device();
+    world.sim.settle();
+    world.frame(&[]);
+    for recipe in &recipes {
+        let id = world.register(recipe);
+        assert_eq!(
+            world.runtime.status(id).unwrap().status,
+            Status::FailedPermanent
+        );
+        assert!(!world.runtime.request(id));
+    }
+    world.end();
+}

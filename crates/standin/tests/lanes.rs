@@ -368,3 +368,89 @@ fn a_guess_made_in_the_same_frame_as_its_first_draw_moves_to_demand() {
     world.sim.advance(20 * MS);
     assert_eq!(world.draw(&recipe).route, Route::Exact);
 }
+
+/// Two guesses that hang keep both speculative workers.
+fn with_speculation_stuck(world: &mut World) {
+    let stuck: Vec<_> = (10..12).map(SimRecipe::alone).collect();
+    for guess in &stuck {
+        world.sim.script(exact(guess), hanging());
+    }
+    assert_eq!(world.runtime.predict(stuck.iter().map(keyed)), 2);
+    world.sim.advance(MS);
+}
+
+#[test]
+fn a_guess_that_is_requested_moves_to_demand() {
+    let mut world = World::new();
+    with_speculation_stuck(&mut world);
+    let recipe = SimRecipe::alone(1);
+    assert_eq!(world.runtime.predict([keyed(&recipe)]), 1);
+    world.frame(&[]);
+    let id = world.register(&recipe);
+    assert!(
+        !world.runtime.request(id),
+        "there is a submission, it is raised"
+    );
+    assert_eq!(world.runtime.lane_counts().promoted, 1);
+    world.sim.advance(20 * MS);
+    world.frame(&[]);
+    assert_eq!(world.runtime.status(id).unwrap().status, Status::Ready);
+}
+
+#[test]
+fn what_was_drawn_uncovered_is_never_left_to_speculation() {
+    let mut world = World::new();
+    with_speculation_stuck(&mut world);
+    let recipe = SimRecipe::alone(1);
+    world.sim.script(exact(&recipe), world::failing(1));
+    world.frame_with(FirstDraw::Skip, &[&recipe]);
+    world.sim.advance(20 * MS);
+    world.frame(&[]);
+    let id = world.register(&recipe);
+    let status = |world: &World| world.runtime.status(id).unwrap().status;
+    assert_eq!(status(&world), Status::FailedBackoff);
+    // The next try is due, and a guess comes before the draw.
+    world.sim.advance(20 * MS);
+    world.runtime.predict([keyed(&recipe)]);
+    world.frame_with(FirstDraw::Skip, &[&recipe]);
+    world.sim.advance(20 * MS);
+    world.frame(&[]);
+    assert_eq!(status(&world), Status::Ready);
+}
+
+#[test]
+fn requests_in_one_frame_meet_a_full_queue_once() {
+    let mut world = World::with(Settings {
+        queue_capacity: 0,
+        ..Settings::default()
+    });
+    let id = world.register(&SimRecipe::alone(1));
+    assert!((0..100).all(|_| !world.runtime.request(id)));
+    assert_eq!(world.runtime.lane_counts().refused, 1);
+    world.frame(&[]);
+    assert_eq!(
+        world.runtime.status(id).unwrap().status,
+        Status::QueueBackoff
+    );
+}
+
+#[test]
+fn an_inline_draw_does_not_wait_for_a_load_that_runs_elsewhere() {
+    let mut world = World::new();
+    let recipe = SimRecipe::alone(1);
+    let slow = Script {
+        load: 50 * MS,
+        ..archived()
+    };
+    world.sim.script(exact(&recipe), slow);
+    world.runtime.predict([keyed(&recipe)]);
+    world.sim.advance(2 * MS);
+    let before = world.sim.time();
+    let drawn = world.frame_with(FirstDraw::Inline, &[&recipe])[0];
+    assert_eq!(drawn.drawn, Some(Drawn::Picture(1)));
+    // Its own load from the start; the other one had 48 ms to go.
+    assert_eq!(world.sim.time() - before, 50 * MS);
+    world.sim.settle();
+    world.frame(&[]);
+    world.end();
+}

@@ -371,3 +371,23 @@ fn an_engine_asks_ahead_and_draws_without_a_wait() {
     assert_eq!(world.sim.calls().build_exact, 1);
     world.end();
 }
+
+/// Recipes that differ under one key have places of their own. Those count as well.
+#[test]
+fn recipes_under_one_key_are_within_the_capacity_too() {
+    let mut world = World::with(Settings {
+        capacity: 4,
+        ..Settings::default()
+    });
+    let key = SimRecipe::alone(1).key();
+    for number in 1..=40 {
+        world
+            .runtime
+            .register(key, Arc::new(SimRecipe::alone(number)));
+    }
+    assert_eq!(world.runtime.len(), 40);
+    for _ in 0..40 {
+        world.frame(&[]);
+    }
+    assert!(world.runtime.len() <= 4, "{}", world.runtime.len());
+}

@@ -568,3 +568,67 @@ fn first_demands_are_classed() {
     );
     world.end();
 }
+
+#[test]
+fn a_forced_family_draws_in_place_of_the_exact_pipeline_which_is_built_nevertheless() {
+    let mut world = World::with(Settings {
+        force_family: Some(Mechanism::Generic),
+        ..Settings::default()
+    });
+    let mut recipe = SimRecipe::alone(1);
+    recipe.families = vec![(7, 1, Mechanism::Pulled), (9, 5, Mechanism::Generic)];
+    recipe.linkable = true;
+    // Nothing of the family yet: the usual way, here a link. Both builds are asked for.
+    assert_eq!(world.draw(&recipe).route, Route::Linked);
+    world.sim.settle();
+    let drawn = world.draw(&recipe);
+    assert_eq!(
+        (drawn.route, drawn.drawn),
+        (Route::StandIn, Some(Drawn::Picture(1)))
+    );
+    let counters = world.counters();
+    assert_eq!(counters.reason(Reason::FamilyForced), 1);
+    assert_eq!(counters.get(Counter::Submissions), 0);
+    let id = world.register(&recipe);
+    assert!(world.runtime.status(id).unwrap().exact);
+    assert_eq!(
+        world.runtime.family_status(SimRecipe::family_key(7)),
+        Some(Status::Absent),
+        "the cheaper family is not forced, and nothing needs it"
+    );
+
+    // It stays, and unchanged state costs what it always costs.
+    let frame = world.runtime.begin_frame();
+    let mut stream = frame.stream(0);
+    let first = stream.select(Epochs::default(), || id).selected().unwrap();
+    assert_eq!(first.mechanism, Some(Mechanism::Generic));
+    let before = world.sim.calls();
+    for _ in 0..100 {
+        let again = stream.select(Epochs::default(), || panic!("asked for unchanged state"));
+        assert!(std::ptr::eq(
+            again.selected().unwrap().executable,
+            first.executable
+        ));
+    }
+    assert_eq!(world.sim.calls().since(&before), Calls::default());
+    drop(stream);
+
+    // A recipe that the family does not admit, and one that it cannot be built for.
+    let other = SimRecipe::in_family(2, 7);
+    world.draw(&other);
+    world.sim.settle();
+    assert_eq!(world.draw(&other).route, Route::Exact);
+    let mut broken = SimRecipe::alone(3);
+    broken.families = vec![(11, 1, Mechanism::Generic)];
+    world.sim.script(
+        SimTarget::Family(11),
+        Script {
+            error: standin::BuildError::Permanent("no".into()),
+            ..world::failing(u32::MAX)
+        },
+    );
+    world.draw(&broken);
+    world.sim.settle();
+    assert_eq!(world.draw(&broken).route, Route::Exact);
+    world.end();
+}
