@@ -5,4 +5,4 @@ mod builder;
 mod shell_code;
 
 pub(crate) use builder::{Builder, Type, bool_of};
-pub(crate) use shell_code::{Finished, Inputs, Interface, begin, finish, uniform_block};
+pub(crate) use shell_code::{Finished, Inputs, Interface, Wanted, begin, finish, uniform_block};

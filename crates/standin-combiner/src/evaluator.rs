@@ -1,54 +1,41 @@
 //! The generic evaluator: one fragment shader for each shell, which interprets the program
-//! in its control packet. Everything it branches on is the same for a whole draw.
+//! in its control packet. Everything it branches on is the same for a whole draw, and both
+//! portions of a stage run together: the alpha portion is the fourth component.
 
+mod final_combiner;
+mod operands;
 mod registers;
-mod rules;
 
-use crate::emit::{Builder, Finished, Interface, Type, begin, finish, uniform_block};
+use crate::emit::{Builder, Inputs, Interface, Type, Wanted, begin, finish, uniform_block};
 use crate::packet::{
-    C0_SHIFT, C1_SHIFT, FINAL_C0, FINAL_C1, HEADER_MUX_MSB, HEADER_PRODUCT, HEADER_SUM, NEEDS_AB,
-    NEEDS_CD, PROGRAM_VECTORS,
-};
-use crate::program::{
-    AB_BLUE_TO_ALPHA, AB_DOT, CD_BLUE_TO_ALPHA, CD_DOT, CLAMP_SUM, COMPLEMENT_R0, COMPLEMENT_V1,
-    MUX, Register,
+    FIRST_STAGE, HEADER_MUX_MSB, NO_SLOT, PROGRAM_VECTORS, R0_SLOT, RESULTS, ResultFields,
+    STAGE_AB_DOT, STAGE_ALPHA_BIAS, STAGE_ALPHA_MUX, STAGE_CD_DOT, STAGE_MORE, STAGE_MUX,
+    STAGE_OPERATES, STAGE_PRODUCT_ONLY, STAGE_RGB_BIAS, STAGE_RGB_MUX, STAGE_THIRD,
 };
 use crate::shell::Shell;
-use registers::RegisterFile;
-use spirv::{GlslStd450Op, LoopControl, Op, StorageClass};
+use registers::{Part, RegisterFile};
+use spirv::{LoopControl, Op, SelectionControl, StorageClass};
 
 /// How the evaluator keeps its registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RegisterStorage {
-    /// One array of 64 floats: a channel is part of the index.
-    #[default]
-    FloatArray,
-    /// One array of 16 vectors.
-    VectorArray,
     /// One variable for each register, chosen by a switch.
-    Variables,
-}
-
-/// How the evaluator applies an input mapping or an output operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum RuleForm {
-    /// One formula whose numbers come from the encoding.
     #[default]
-    Data,
-    /// A switch over the encoding.
     Switch,
-    /// The formula, with its numbers from the packet's tables.
-    Table,
+    /// One variable for each register, chosen by a tree of selections.
+    Selects,
+    /// One array of eight vectors.
+    Array,
 }
 
-/// Whether the commonest mapping and operation have a path of their own.
+/// Whether the commonest stage has a path of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Shortcuts {
-    /// All encodings go the same way.
+    /// A stage that only multiplies two unmapped registers skips everything else.
     #[default]
+    Product,
+    /// All stages go the same way.
     None,
-    /// max(0, e) and x do nothing but that.
-    Identity,
 }
 
 /// The evaluator's variants. All give the same bits; they differ in speed.
@@ -56,9 +43,7 @@ pub enum Shortcuts {
 pub struct EvaluatorForm {
     /// How registers are kept.
     pub registers: RegisterStorage,
-    /// How mappings and operations are applied.
-    pub rules: RuleForm,
-    /// Whether the commonest ones have a path of their own.
+    /// Whether the commonest stage has a path of its own.
     pub shortcuts: Shortcuts,
 }
 
@@ -66,43 +51,34 @@ impl EvaluatorForm {
     /// Every form.
     pub fn all() -> impl Iterator<Item = Self> {
         const STORAGES: [RegisterStorage; 3] = [
-            RegisterStorage::FloatArray,
-            RegisterStorage::VectorArray,
-            RegisterStorage::Variables,
+            RegisterStorage::Switch,
+            RegisterStorage::Selects,
+            RegisterStorage::Array,
         ];
-        const RULES: [RuleForm; 3] = [RuleForm::Data, RuleForm::Switch, RuleForm::Table];
         STORAGES.into_iter().flat_map(|registers| {
-            RULES.into_iter().flat_map(move |rules| {
-                [Shortcuts::None, Shortcuts::Identity]
-                    .into_iter()
-                    .map(move |shortcuts| Self {
-                        registers,
-                        rules,
-                        shortcuts,
-                    })
-            })
+            [Shortcuts::None, Shortcuts::Product]
+                .into_iter()
+                .map(move |shortcuts| Self {
+                    registers,
+                    shortcuts,
+                })
         })
     }
 }
 
-/// registers/rules, and `+` with shortcuts.
+/// The storage, and `+` with shortcuts.
 impl std::fmt::Display for EvaluatorForm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let registers = match self.registers {
-            RegisterStorage::FloatArray => "floats",
-            RegisterStorage::VectorArray => "vectors",
-            RegisterStorage::Variables => "variables",
-        };
-        let rules = match self.rules {
-            RuleForm::Data => "data",
-            RuleForm::Switch => "switch",
-            RuleForm::Table => "table",
+            RegisterStorage::Switch => "switch",
+            RegisterStorage::Selects => "selects",
+            RegisterStorage::Array => "array",
         };
         let shortcuts = match self.shortcuts {
             Shortcuts::None => "",
-            Shortcuts::Identity => "+",
+            Shortcuts::Product => "+",
         };
-        f.pad(&format!("{registers}/{rules}{shortcuts}"))
+        f.pad(&format!("{registers}{shortcuts}"))
     }
 }
 
@@ -110,22 +86,26 @@ impl std::fmt::Display for EvaluatorForm {
 #[must_use]
 pub fn evaluator(shell: &Shell, form: EvaluatorForm) -> Vec<u32> {
     let mut b = Builder::new();
-    let inputs = begin(&mut b, shell, 0xFFFF);
     let block = uniform_block(&mut b, Type::Uint4, PROGRAM_VECTORS, Interface::PROGRAM);
     let registers = RegisterFile::declare(&mut b, form.registers);
-    registers.fill(&mut b, shell, &inputs);
+    let [sum, product] = [0, 1].map(|_| b.local(Type::Vec4 as u32));
     let mut code = Evaluator {
         b,
         form,
         registers,
         block,
+        inputs: Inputs::default(),
+        sum,
+        product,
     };
     let zero = code.b.uint(0);
-    let [count, abcd, efg, flags] = code.program_vector(zero);
-    code.stages(count, flags, &inputs);
-    let colour = code.finish(abcd, efg, flags, &inputs);
+    let [count, flags, wanted, _] = code.program_vector(zero);
+    code.inputs = begin(&mut code.b, shell, Wanted::Mask(wanted));
+    code.registers.fill(&mut code.b, shell, &code.inputs);
+    code.stages(count, flags);
+    let colour = code.finish(flags);
     let mut b = code.b;
-    finish(&mut b, shell, &inputs, colour);
+    finish(&mut b, shell, &code.inputs, colour);
     b.finish()
 }
 
@@ -134,14 +114,10 @@ struct Evaluator {
     form: EvaluatorForm,
     registers: RegisterFile,
     block: u32,
-}
-
-/// A portion's three results, not yet operated on, or its two products.
-#[derive(Clone, Copy)]
-struct Raw {
-    ab: u32,
-    cd: u32,
-    third: u32,
+    inputs: Inputs,
+    /// V1R0_SUM and EF_PROD, set before the final combiner reads them.
+    sum: u32,
+    product: u32,
 }
 
 impl Evaluator {
@@ -218,8 +194,56 @@ impl Evaluator {
         self.b.label(merge);
     }
 
+    fn case_labels(&mut self, selector: u32, count: usize) -> (Vec<u32>, u32, u32) {
+        let (merge, other) = (self.b.id(), self.b.id());
+        let labels: Vec<u32> = (0..count).map(|_| self.b.id()).collect();
+        self.b
+            .act(Op::SelectionMerge, &[merge, SelectionControl::NONE.bits()]);
+        let mut targets = vec![selector, other];
+        for (case, label) in labels.iter().enumerate() {
+            targets.extend_from_slice(&[case as u32, *label]);
+        }
+        self.b.act(Op::Switch, &targets);
+        (labels, other, merge)
+    }
+
+    /// A switch over the numbers below `count`.
+    fn value_case(
+        &mut self,
+        of: Type,
+        selector: u32,
+        count: usize,
+        otherwise: u32,
+        mut code: impl FnMut(&mut Self, usize) -> u32,
+    ) -> u32 {
+        let (labels, other, merge) = self.case_labels(selector, count);
+        self.b.label(other);
+        self.b.branch(merge);
+        let mut values = vec![otherwise, other];
+        for (case, label) in labels.into_iter().enumerate() {
+            self.b.label(label);
+            let value = code(self, case);
+            values.extend_from_slice(&[value, self.b.block()]);
+            self.b.branch(merge);
+        }
+        self.b.label(merge);
+        self.b.typed(Op::Phi, of, &values)
+    }
+
+    fn act_case(&mut self, selector: u32, count: usize, mut code: impl FnMut(&mut Self, usize)) {
+        let (labels, other, merge) = self.case_labels(selector, count);
+        self.b.label(other);
+        self.b.branch(merge);
+        for (case, label) in labels.into_iter().enumerate() {
+            self.b.label(label);
+            code(self, case);
+            self.b.branch(merge);
+        }
+        self.b.label(merge);
+    }
+
     /// A loop over the enabled stages.
-    fn stages(&mut self, count: u32, flags: u32, inputs: &crate::emit::Inputs) {
+    fn stages(&mut self, count: u32, flags: u32) {
         let b = &mut self.b;
         let before = b.block();
         let (head, test, body, next, end) = (b.id(), b.id(), b.id(), b.id(), b.id());
@@ -235,7 +259,7 @@ impl Evaluator {
         let more = b.typed(Op::ULessThan, Type::Bool, &[i, count]);
         b.act(Op::BranchConditional, &[more, body, end]);
         b.label(body);
-        self.stage(i, flags, inputs);
+        self.stage(i, flags);
         let b = &mut self.b;
         b.branch(next);
         b.label(next);
@@ -244,256 +268,178 @@ impl Evaluator {
         b.label(end);
     }
 
-    fn stage(&mut self, i: u32, flags: u32, inputs: &crate::emit::Inputs) {
-        let one = self.b.uint(1);
-        let index = self.b.typed(Op::IAdd, Type::Uint, &[i, one]);
-        let [rgb_in, alpha_in, rgb_out, alpha_out] = self.program_vector(index);
-        let eight = self.b.uint(8);
-        let c0 = self.bits(rgb_out, C0_SHIFT, 7);
-        let c1 = self.bits(rgb_out, C1_SHIFT, 7);
-        let c1 = self.b.typed(Op::IAdd, Type::Uint, &[c1, eight]);
-        for (register, index) in [(Register::C0, c0), (Register::C1, c1)] {
-            let vector = inputs.constant(&mut self.b, index);
-            self.registers.set(&mut self.b, register, vector);
+    fn stage(&mut self, i: u32, flags: u32) {
+        let (one, first) = (self.b.uint(1), self.b.uint(FIRST_STAGE as u32));
+        let doubled = self.b.typed(Op::ShiftLeftLogical, Type::Uint, &[i, one]);
+        let operands = self.b.typed(Op::IAdd, Type::Uint, &[doubled, first]);
+        let results = self.b.typed(Op::IAdd, Type::Uint, &[operands, one]);
+        let operands = self.program_vector(operands);
+        let results = self.program_vector(results);
+        if self.form.shortcuts == Shortcuts::None {
+            self.any_stage(operands, results, flags);
+            return;
         }
-        let takes_cd = self.takes_cd(rgb_out, alpha_out, flags);
-        let rgb = self.rgb_results(rgb_in, rgb_out, takes_cd);
-        let alpha = self.alpha_results(alpha_in, alpha_out, takes_cd);
-        self.commit_rgb(rgb_out, rgb);
-        self.commit_alpha(alpha_out, alpha);
+        let simple = self.any(results[1], STAGE_PRODUCT_ONLY);
+        let (yes, no, merge) = (self.b.id(), self.b.id(), self.b.id());
+        self.b.select_blocks(simple, yes, no, merge);
+        self.b.label(yes);
+        self.product_stage(operands, results);
+        self.b.branch(merge);
+        self.b.label(no);
+        self.any_stage(operands, results, flags);
+        self.b.branch(merge);
+        self.b.label(merge);
     }
 
-    fn takes_cd(&mut self, rgb_out: u32, alpha_out: u32, flags: u32) -> u32 {
-        let both = self
-            .b
-            .typed(Op::BitwiseOr, Type::Uint, &[rgb_out, alpha_out]);
-        let muxes = self.any(both, MUX);
-        let no = self.b.boolean(false);
-        self.value_where(muxes, Type::Bool, no, |code| {
-            let alpha = code.registers.alpha(&mut code.b, Register::R0);
-            let msb = code.any(flags, HEADER_MUX_MSB);
-            code.choose(
-                msb,
-                Type::Bool,
-                |code| {
-                    let half = code.b.splat(Type::Float, 0.5);
-                    code.b
-                        .typed(Op::FOrdGreaterThanEqual, Type::Bool, &[alpha, half])
-                },
-                |code| {
-                    let limited = code.b.clamp(Type::Float, alpha, 0.0, 1.0);
-                    code.b.low_bit(limited)
-                },
-            )
-        })
+    /// A stage that writes AB of unmapped registers as a whole.
+    fn product_stage(&mut self, operands: [u32; 4], results: [u32; 4]) {
+        let of = Type::Vec4;
+        let [x, y] = [operands[0], operands[1]].map(|word| {
+            let vector = self.source(word, 0);
+            self.b.max(of, vector, 0.0)
+        });
+        let product = self.b.typed(Op::FMul, of, &[x, y]);
+        let flushed = self.b.flush(of, product);
+        // Neither factor is negative.
+        let limited = self.b.min(of, flushed, 1.0);
+        let to = self.bits(results[0], RESULTS[0].rgb, 0xF);
+        self.write(to, Part::Whole, limited);
     }
 
-    fn rgb_results(&mut self, input: u32, output: u32, takes_cd: u32) -> Raw {
-        let zero = self.b.splat(Type::Vec3, 0.0);
-        let mut product = |needs, shift, dot| {
-            let needed = self.any(output, needs);
-            self.value_where(needed, Type::Vec3, zero, |code| {
-                let x = code.read_rgb(input, shift + 8);
-                let y = code.read_rgb(input, shift);
-                let product = code.b.typed(Op::FMul, Type::Vec3, &[x, y]);
-                let dots = code.any(output, dot);
-                code.choose(
-                    dots,
-                    Type::Vec3,
-                    |code| code.dot(product),
-                    |code| code.b.flush(Type::Vec3, product),
-                )
-            })
-        };
-        let ab = product(NEEDS_AB, 16, AB_DOT);
-        let cd = product(NEEDS_CD, 0, CD_DOT);
-        let third = self.third(Type::Vec3, output, ab, cd, takes_cd);
-        Raw { ab, cd, third }
+    /// CD and the third result are written before AB: the packet has no two results that
+    /// meet in a register, and all are computed before the first is written.
+    fn any_stage(&mut self, operands: [u32; 4], results: [u32; 4], flags: u32) {
+        let ab = self.product(operands[0], operands[1], results[1], STAGE_AB_DOT);
+        let more = self.any(results[1], STAGE_MORE);
+        self.act_where(more, |code| {
+            let cd = code.product(operands[2], operands[3], results[1], STAGE_CD_DOT);
+            let third = code.any(results[1], STAGE_THIRD);
+            code.act_where(third, |code| {
+                let third = code.third(ab, cd, results[1], flags);
+                code.commit(third, results, RESULTS[2]);
+            });
+            code.commit(cd, results, RESULTS[1]);
+        });
+        self.commit(ab, results, RESULTS[0]);
     }
 
-    fn dot(&mut self, product: u32) -> u32 {
-        let b = &mut self.b;
-        let [red, green, blue] =
-            [0, 1, 2].map(|i| b.typed(Op::CompositeExtract, Type::Float, &[product, i]));
-        let two = b.typed(Op::FAdd, Type::Float, &[red, green]);
-        let all = b.typed(Op::FAdd, Type::Float, &[two, blue]);
-        let flushed = b.flush(Type::Float, all);
-        b.typed(
-            Op::CompositeConstruct,
-            Type::Vec3,
-            &[flushed, flushed, flushed],
+    fn takes_cd(&mut self, flags: u32) -> u32 {
+        let r0 = self.registers.load(&mut self.b, R0_SLOT);
+        let alpha = self.b.typed(Op::CompositeExtract, Type::Float, &[r0, 3]);
+        let msb = self.any(flags, HEADER_MUX_MSB);
+        self.choose(
+            msb,
+            Type::Bool,
+            |code| {
+                let half = code.b.splat(Type::Float, 0.5);
+                code.b
+                    .typed(Op::FOrdGreaterThanEqual, Type::Bool, &[alpha, half])
+            },
+            |code| {
+                let limited = code.b.clamp(Type::Float, alpha, 0.0, 1.0);
+                code.b.low_bit(limited)
+            },
         )
     }
 
-    fn alpha_results(&mut self, input: u32, output: u32, takes_cd: u32) -> Raw {
-        let zero = self.b.splat(Type::Float, 0.0);
-        let mut product = |needs, shift| {
-            let needed = self.any(output, needs);
-            self.value_where(needed, Type::Float, zero, |code| {
-                let x = code.read_scalar(input, shift + 8);
-                let y = code.read_scalar(input, shift);
-                let product = code.b.typed(Op::FMul, Type::Float, &[x, y]);
-                code.b.flush(Type::Float, product)
-            })
-        };
-        let ab = product(NEEDS_AB, 16);
-        let cd = product(NEEDS_CD, 0);
-        let third = self.third(Type::Float, output, ab, cd, takes_cd);
-        Raw { ab, cd, third }
+    fn product(&mut self, x: u32, y: u32, stage: u32, dot: u32) -> u32 {
+        let of = Type::Vec4;
+        let x = self.operand(x);
+        let y = self.operand(y);
+        let product = self.b.typed(Op::FMul, of, &[x, y]);
+        let dots = self.any(stage, dot);
+        let product = self.value_where(dots, of, product, |code| code.dot(product));
+        self.b.flush(of, product)
     }
 
-    fn third(&mut self, of: Type, output: u32, ab: u32, cd: u32, takes_cd: u32) -> u32 {
-        let zero = self.b.splat(of, 0.0);
-        let needed = self.any(output, 0xF00);
-        self.value_where(needed, of, zero, |code| {
-            let muxes = code.any(output, MUX);
-            code.choose(
-                muxes,
-                of,
-                |code| {
-                    let condition = match of {
-                        Type::Vec3 => code.b.typed(
-                            Op::CompositeConstruct,
-                            Type::Bool3,
-                            &[takes_cd, takes_cd, takes_cd],
-                        ),
-                        _ => takes_cd,
-                    };
-                    code.b.typed(Op::Select, of, &[condition, cd, ab])
-                },
-                |code| {
-                    let sum = code.b.typed(Op::FAdd, of, &[ab, cd]);
-                    code.b.flush(of, sum)
-                },
-            )
+    /// (r + g) + b three times, and alpha.
+    fn dot(&mut self, product: u32) -> u32 {
+        let b = &mut self.b;
+        let [red, green, blue, alpha] =
+            [0, 1, 2, 3].map(|i| b.typed(Op::CompositeExtract, Type::Float, &[product, i]));
+        let two = b.typed(Op::FAdd, Type::Float, &[red, green]);
+        let all = b.typed(Op::FAdd, Type::Float, &[two, blue]);
+        b.typed(Op::CompositeConstruct, Type::Vec4, &[all, all, all, alpha])
+    }
+
+    fn third(&mut self, ab: u32, cd: u32, stage: u32, flags: u32) -> u32 {
+        let of = Type::Vec4;
+        let sum = self.b.typed(Op::FAdd, of, &[ab, cd]);
+        let sum = self.b.flush(of, sum);
+        let muxes = self.any(stage, STAGE_MUX);
+        self.value_where(muxes, of, sum, |code| {
+            let takes_cd = code.takes_cd(flags);
+            let condition = code
+                .b
+                .typed(Op::CompositeConstruct, Type::Bool4, &[takes_cd; 4]);
+            let taken = code.b.typed(Op::Select, of, &[condition, cd, ab]);
+            let rgb = code.any(stage, STAGE_RGB_MUX);
+            let alpha = code.any(stage, STAGE_ALPHA_MUX);
+            let parts = [rgb, rgb, rgb, alpha];
+            let condition = code.b.typed(Op::CompositeConstruct, Type::Bool4, &parts);
+            code.b.typed(Op::Select, of, &[condition, taken, sum])
         })
     }
 
-    /// AB, its blue to alpha, CD, its blue to alpha, then the third result.
-    fn commit_rgb(&mut self, output: u32, raw: Raw) {
-        let rule = self.output_rule(output);
-        for (value, shift, blue) in [
-            (raw.ab, 4, AB_BLUE_TO_ALPHA),
-            (raw.cd, 0, CD_BLUE_TO_ALPHA),
-            (raw.third, 8, 0),
-        ] {
-            let goes = self.any(output, 0xF << shift);
-            self.act_where(goes, |code| {
-                let to = code.bits(output, shift, 0xF);
-                let value = code.apply_output(Type::Vec3, rule, value);
-                code.registers.write_rgb(&mut code.b, to, value);
-                if blue != 0 {
-                    let copies = code.any(output, blue);
-                    code.act_where(copies, |code| {
-                        let blue = code.b.typed(Op::CompositeExtract, Type::Float, &[value, 2]);
-                        code.registers.write_alpha(&mut code.b, to, blue);
-                    });
-                }
-            });
-        }
-    }
-
-    fn commit_alpha(&mut self, output: u32, raw: Raw) {
-        let rule = self.output_rule(output);
-        for (value, shift) in [(raw.ab, 4), (raw.cd, 0), (raw.third, 8)] {
-            let goes = self.any(output, 0xF << shift);
-            self.act_where(goes, |code| {
-                let to = code.bits(output, shift, 0xF);
-                let value = code.apply_output(Type::Float, rule, value);
-                code.registers.write_alpha(&mut code.b, to, value);
-            });
-        }
-    }
-
-    fn read_rgb(&mut self, word: u32, shift: u32) -> u32 {
-        let register = self.bits(word, shift, 0xF);
-        let channel = self.bits(word, shift + 4, 1);
-        let e = self.registers.read_rgb(&mut self.b, register, channel);
-        let rule = self.input_rule(word, shift);
-        self.apply_input(Type::Vec3, rule, e)
-    }
-
-    fn read_scalar(&mut self, word: u32, shift: u32) -> u32 {
-        let register = self.bits(word, shift, 0xF);
-        let channel = self.bits(word, shift + 4, 1);
-        let e = self.registers.read_scalar(&mut self.b, register, channel);
-        let rule = self.input_rule(word, shift);
-        self.apply_input(Type::Float, rule, e)
-    }
-
-    fn finish(
-        &mut self,
-        abcd: u32,
-        efg: u32,
-        flags: u32,
-        inputs: &crate::emit::Inputs,
-    ) -> Finished {
-        for (register, index) in [(Register::C0, FINAL_C0), (Register::C1, FINAL_C1)] {
-            let index = self.b.uint(index as u32);
-            let vector = inputs.constant(&mut self.b, index);
-            self.registers.set(&mut self.b, register, vector);
-        }
-        let product = self.any(flags, HEADER_PRODUCT);
-        self.act_where(product, |code| {
-            let e = code.read_rgb(efg, 24);
-            let f = code.read_rgb(efg, 16);
-            let product = code.b.typed(Op::FMul, Type::Vec3, &[e, f]);
-            let product = code.b.flush(Type::Vec3, product);
-            let to = code.b.uint(Register::EfProduct as u32);
-            code.registers.write_rgb(&mut code.b, to, product);
+    /// Operation, clamp, and the writes of one result.
+    fn commit(&mut self, raw: u32, results: [u32; 4], fields: ResultFields) {
+        let writes = self.any(results[1], fields.writes);
+        self.act_where(writes, |code| {
+            let value = code.operated(raw, results);
+            let whole = code.any(results[1], fields.whole);
+            let to = code.bits(results[0], fields.rgb, 0xF);
+            let (yes, no, merge) = (code.b.id(), code.b.id(), code.b.id());
+            code.b.select_blocks(whole, yes, no, merge);
+            code.b.label(yes);
+            code.write(to, Part::Whole, value);
+            code.b.branch(merge);
+            code.b.label(no);
+            code.commit_parts(value, to, results[0], fields);
+            code.b.branch(merge);
+            code.b.label(merge);
         });
-        let sum = self.any(flags, HEADER_SUM);
-        self.act_where(sum, |code| {
-            let v1 = code.sum_term(efg, Register::V1, COMPLEMENT_V1);
-            let r0 = code.sum_term(efg, Register::R0, COMPLEMENT_R0);
-            let sum = code.b.typed(Op::FAdd, Type::Vec3, &[v1, r0]);
-            let clamps = code.any(efg, CLAMP_SUM);
-            let sum = code.value_where(clamps, Type::Vec3, sum, |code| {
-                code.b.min(Type::Vec3, sum, 1.0)
-            });
-            let to = code.b.uint(Register::V1R0Sum as u32);
-            code.registers.write_rgb(&mut code.b, to, sum);
+    }
+
+    fn commit_parts(&mut self, value: u32, rgb_to: u32, destinations: u32, fields: ResultFields) {
+        self.write(rgb_to, Part::Rgb, value);
+        let to = self.bits(destinations, fields.alpha, 0xF);
+        self.write(to, Part::Alpha, value);
+        let Some(blue) = fields.blue else { return };
+        let to = self.bits(destinations, blue, 0xF);
+        let none = self.b.uint(NO_SLOT);
+        let copies = self.b.typed(Op::INotEqual, Type::Bool, &[to, none]);
+        self.act_where(copies, |code| {
+            let blue = code
+                .b
+                .typed(Op::VectorShuffle, Type::Vec4, &[value, value, 2, 2, 2, 2]);
+            code.write(to, Part::Alpha, blue);
         });
-        let [a, b, c, d] = [24, 16, 8, 0].map(|shift| self.read_rgb(abcd, shift));
-        let code = &mut self.b;
-        let one = code.splat(Type::Vec3, 1.0);
-        let rest = code.typed(Op::FSub, Type::Vec3, &[one, a]);
-        let c = code.typed(Op::FMul, Type::Vec3, &[c, rest]);
-        let b = code.typed(Op::FMul, Type::Vec3, &[b, a]);
-        let both = code.typed(Op::FAdd, Type::Vec3, &[c, b]);
-        let all = code.typed(Op::FAdd, Type::Vec3, &[d, both]);
-        let all = code.flush(Type::Vec3, all);
-        let rgb = code.clamp(Type::Vec3, all, 0.0, 1.0);
-        let alpha = self.read_scalar(efg, 8);
-        let alpha = self.b.clamp(Type::Float, alpha, 0.0, 1.0);
-        Finished { rgb, alpha }
     }
 
-    /// max(0, e) or 1 - min(max(0, e), 1) of a register's RGB.
-    fn sum_term(&mut self, efg: u32, register: Register, complement: u32) -> u32 {
-        let e = self.registers.rgb(&mut self.b, register);
-        let positive = self.b.max(Type::Vec3, e, 0.0);
-        let inverts = self.any(efg, complement);
-        self.value_where(inverts, Type::Vec3, positive, |code| {
-            let limited = code.b.min(Type::Vec3, positive, 1.0);
-            let one = code.b.splat(Type::Vec3, 1.0);
-            code.b.typed(Op::FSub, Type::Vec3, &[one, limited])
-        })
-    }
-
-    fn vector_of(&mut self, of: Type, scalar: u32) -> u32 {
-        match of {
-            Type::Vec3 => self.b.typed(
-                Op::CompositeConstruct,
-                Type::Vec3,
-                &[scalar, scalar, scalar],
-            ),
-            _ => scalar,
-        }
-    }
-
-    fn limit(&mut self, op: GlslStd450Op, of: Type, x: u32, limit: u32) -> u32 {
-        let limit = self.vector_of(of, limit);
-        self.b.glsl(op, of, &[x, limit])
+    /// (x + bias) * scale, 0 where tiny, clamped.
+    fn operated(&mut self, x: u32, results: [u32; 4]) -> u32 {
+        let of = Type::Vec4;
+        let [_, stage, rgb_scale, alpha_scale] = results;
+        let operates = self.any(stage, STAGE_OPERATES);
+        let scaled = self.value_where(operates, of, x, |code| {
+            let [zero, minus_half] = [0.0, -0.5].map(|x| code.b.splat(Type::Float, x));
+            let [rgb_bias, alpha_bias] = [STAGE_RGB_BIAS, STAGE_ALPHA_BIAS].map(|bit| {
+                let biased = code.any(stage, bit);
+                code.b
+                    .typed(Op::Select, Type::Float, &[biased, minus_half, zero])
+            });
+            let [rgb, alpha] = [rgb_scale, alpha_scale]
+                .map(|word| code.b.typed(Op::Bitcast, Type::Float, &[word]));
+            let mut both = |rgb, alpha| {
+                code.b
+                    .typed(Op::CompositeConstruct, of, &[rgb, rgb, rgb, alpha])
+            };
+            let (bias, scale) = (both(rgb_bias, alpha_bias), both(rgb, alpha));
+            let biased = code.b.typed(Op::FAdd, of, &[x, bias]);
+            let scaled = code.b.typed(Op::FMul, of, &[biased, scale]);
+            // Only a half can be tiny; the others are flushed already.
+            code.b.flush(of, scaled)
+        });
+        self.b.clamp(of, scaled, -1.0, 1.0)
     }
 }

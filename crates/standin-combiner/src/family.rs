@@ -15,7 +15,7 @@ use standin::evaluator::{
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Counts changes of the emitted modules, the packets and the keys.
-const VERSION: u128 = 1;
+const VERSION: u128 = 2;
 
 /// Register combiners as an evaluator.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,10 +61,7 @@ impl Evaluator for Combiners {
 
     fn version(&self) -> u128 {
         let form = self.form;
-        VERSION << 12
-            | (form.registers as u128) << 8
-            | (form.rules as u128) << 4
-            | form.shortcuts as u128
+        VERSION << 12 | (form.registers as u128) << 8 | form.shortcuts as u128
     }
 
     fn admit(&self, state: &RawState) -> Result<Admission<Program, Shell>, Decline> {

@@ -6,7 +6,7 @@ mod expression;
 mod lower;
 
 use crate::admit::Admitted;
-use crate::emit::{Builder, Finished, Type, begin, finish};
+use crate::emit::{Builder, Finished, Type, Wanted, begin, finish};
 use crate::packet::SCALARS;
 use crate::program::{
     BlueToAlpha, Channel, ConstantScope, Input, Mapping, MuxSelector, OutputOp, Portion, Product,
@@ -23,7 +23,11 @@ use spirv::{Op, SelectionControl};
 pub fn specialise(admitted: &Admitted) -> Vec<u32> {
     let (expressions, colour) = express(&admitted.program, &admitted.shell);
     let mut b = Builder::new();
-    let inputs = begin(&mut b, &admitted.shell, expressions.registers_used(colour));
+    let inputs = begin(
+        &mut b,
+        &admitted.shell,
+        Wanted::Known(expressions.registers_used(colour)),
+    );
     let finished = lower(&mut b, &inputs, &expressions, colour);
     finish(&mut b, &admitted.shell, &inputs, finished);
     b.finish()
@@ -42,7 +46,7 @@ pub fn specialise_batch(programs: &[Program], shell: &Shell) -> Vec<u32> {
     let wanted = all.iter().fold(0, |wanted, (expressions, colour)| {
         wanted | expressions.registers_used(*colour)
     });
-    let inputs = begin(&mut b, shell, wanted);
+    let inputs = begin(&mut b, shell, Wanted::Known(wanted));
     let index = b.uint(SCALARS as u32);
     let scalars = inputs.constant(&mut b, index);
     let selector = b.typed(Op::CompositeExtract, Type::Float, &[scalars, 1]);

@@ -107,26 +107,44 @@ fn the_control_packet_has_its_documented_layout() {
     state.alpha_outputs[..2].copy_from_slice(&[0x0000_000D, 0]);
     let packet = ProgramPacket::new(&admit(&state).unwrap().program).to_bytes();
     assert_eq!(packet.len(), PROGRAM_BYTES);
-    assert_eq!(PROGRAM_BYTES, 400);
+    assert_eq!(PROGRAM_BYTES, 432);
     let word = |at: usize| u32::from_le_bytes(packet[at..at + 4].try_into().unwrap());
-    // Header: stage count, final words, flags (MSB mux, sum read, product read).
+    let words = |at: usize| [0, 4, 8, 12].map(|i| word(at + i));
+    // Header: stage count; all seven flags; read before written are all but R0's RGB, which
+    // is counted for its alpha, ZERO, 6, 7 and T3.
+    assert_eq!(words(0), [2, 0x7F, 0xF73E, 0]);
+    // The final combiner: A is the sum, B the product, C is R0, D is R1 with G's R0.a.
+    assert_eq!(words(16), [0x140A, 0x160B, 0xC06, 1 << 26 | 6 << 9 | 7]);
+    // E is V0, F is V1.
+    assert_eq!(words(32), [0, 1 << 9 | 1, 0, 0]);
+    // Stage 0: A and B are RGB's V0 and T0, C and D alpha's V1 and T1.
+    assert_eq!(words(48), [0, 2 << 9 | 2, 1 << 9 | 1, 3 << 9 | 3]);
+    // AB's RGB to R0, CD's alpha to R1; operations x.
+    let one = 1.0_f32.to_bits();
     assert_eq!(
-        [word(0), word(4), word(8), word(12)],
-        [2, 0x0E0F_0C0D, 0x0405_1CE0, 0b111]
+        words(64),
+        [0x8887_8886, 1 << 4 | 1 << 10 | 1 << 12, one, one]
     );
-    // Stage 0: AB is needed in RGB, CD in alpha; both constants have index 0.
-    assert_eq!([word(16), word(20)], [0x0408_0509, 0x1418_1519]);
-    assert_eq!([word(24), word(28)], [0xC0 | 1 << 20, 0xD | 1 << 21]);
-    // Stage 1: the mux needs both; C1 is per stage and has index 1.
-    assert_eq!([word(32), word(36)], [0x2A01_0203, 0x1C02_0000]);
-    assert_eq!([word(40), word(44)], [0x4C00 | 3 << 20 | 1 << 27, 0]);
-    assert!(packet[48..144].iter().all(|byte| *byte == 0));
-    // The tables: low, high, scale, offset of a mapping; bias and scale of an operation.
-    let row = |at: usize| [0, 4, 8, 12].map(|c| f32::from_bits(word(at + c)));
-    assert_eq!(row(144 + 16), [0.0, 1.0, -1.0, 1.0]);
-    assert_eq!(row(144 + 7 * 16), [f32::MIN, f32::MAX, -1.0, 0.0]);
-    assert_eq!(row(272 + 3 * 16), [-0.5, 2.0, 0.0, 0.0]);
-    assert_eq!(row(272 + 6 * 16), [0.0, 0.5, 0.0, 0.0]);
+    // Stage 1: 1 - T2, C0 of stage 0, C1 of stage 1 (vector 9), FOG.
+    assert_eq!(
+        words(80),
+        [
+            1 << 27 | 1 << 21 | 1 << 18 | 4 << 9 | 4,
+            8 << 9 | 8,
+            0x98 << 9 | 0x98,
+            9 << 9 | 9
+        ]
+    );
+    // The mux to R0's RGB.
+    assert_eq!(
+        words(96),
+        [0x8688_8888, 1 << 2 | 1 << 4 | 1 << 5 | 1 << 14, one, one]
+    );
+    assert!(packet[112..304].iter().all(|byte| *byte == 0));
+    // The table: low, high, scale, offset of a mapping.
+    let row = |at: usize| words(at).map(f32::from_bits);
+    assert_eq!(row(304 + 16), [0.0, 1.0, -1.0, 1.0]);
+    assert_eq!(row(304 + 7 * 16), [f32::MIN, f32::MAX, -1.0, 0.0]);
 }
 
 #[test]
@@ -172,7 +190,7 @@ fn the_interface_lists_what_a_shell_samples() {
         interface.program,
         BlockBinding {
             binding: 0,
-            bytes: 400
+            bytes: 432
         }
     );
     assert_eq!(
@@ -194,7 +212,7 @@ fn the_interface_lists_what_a_shell_samples() {
     let mut packet = vec![];
     combiners.write_program(&admitted.program, &mut packet);
     combiners.write_constants(&state, &mut packet);
-    assert_eq!(packet.len(), 400 + 320);
+    assert_eq!(packet.len(), 432 + 320);
 }
 
 #[test]

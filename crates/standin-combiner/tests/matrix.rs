@@ -5,7 +5,7 @@
 mod support;
 
 use standin_combiner::admit::admit;
-use standin_combiner::evaluator::{EvaluatorForm, RegisterStorage, RuleForm, Shortcuts};
+use standin_combiner::evaluator::{EvaluatorForm, RegisterStorage, Shortcuts};
 use standin_combiner::oracle::FragmentInputs;
 use standin_combiner::state::RawState;
 use support::compare::{assert_equal, generic_module};
@@ -27,9 +27,8 @@ impl Matrix {
     fn new() -> Self {
         let shell = admit(&base()).unwrap().shell;
         let other = EvaluatorForm {
-            registers: RegisterStorage::Variables,
-            rules: RuleForm::Switch,
-            shortcuts: Shortcuts::Identity,
+            registers: RegisterStorage::Array,
+            shortcuts: Shortcuts::None,
         };
         Self {
             rng: Rng(9),

@@ -88,7 +88,7 @@ impl Work {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let device = arguments.device()?;
-    let edge = u32::try_from(arguments.number("edge", 2048)?)?;
+    let edge = u32::try_from(arguments.number("edge", 512)?)?;
     let shell = admit(&Work::Modulate.state(1))?.shell;
     let gpu = Gpu::new(&device, &shell)?;
     let forms: Vec<EvaluatorForm> = EvaluatorForm::all().collect();
@@ -99,27 +99,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     println!("{edge} x {edge} pixels, {LAYERS} layers, median of {ROUNDS}");
     let mut table = Vec::new();
     for work in Work::ALL {
-        let columns: Vec<(u32, Vec<f64>)> = STAGES
-            .into_iter()
-            .map(|stages| Ok((stages, measure(&gpu, edge, &work.state(stages), &generic)?)))
-            .collect::<Result<_, Failure>>()?;
-        print!("\n{:<20}", format!("{} stages", work.name()));
-        for (stages, _) in &columns {
-            print!("{stages:>9}");
-        }
-        print!("\n{:<20}", "specialised, ms");
-        for (_, times) in &columns {
-            print!("{:>9.3}", times[0] / 1e6);
+        print!("\n{:<10}{:>16}", work.name(), "specialised, ms");
+        for form in &forms {
+            print!("{form:>10}");
         }
         println!();
-        for (i, form) in forms.iter().enumerate() {
-            print!("{form:<20}");
-            for (_, times) in &columns {
-                print!("{:>8.2}x", times[i + 1] / times[0]);
+        for stages in STAGES {
+            let times = measure(&gpu, edge, &work.state(stages), &generic)?;
+            print!("{:<10}{:>16.3}", format!("{stages} stages"), times[0] / 1e6);
+            for time in &times[1..] {
+                print!("{:>9.2}x", time / times[0]);
             }
             println!();
-        }
-        for (stages, times) in &columns {
             let generic: serde_json::Map<String, serde_json::Value> = forms
                 .iter()
                 .zip(&times[1..])

@@ -105,49 +105,98 @@ fn sampled(b: &mut Builder, shape: ImageShape, stage: u32, coordinates: u32) -> 
     }
 }
 
-/// Loads the registers in the set `wanted` (bits by register number), samples, and then
-/// discards by clip planes. Sampling comes first: derivatives need the whole quad.
-pub(crate) fn begin(b: &mut Builder, shell: &Shell, wanted: u16) -> Inputs {
-    let wants = |register: Register| wanted >> register as u16 & 1 == 1;
+/// Which registers are wanted, as bits by register number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wanted {
+    /// Known now.
+    Known(u16),
+    /// In a word of the module that is the same for a whole draw; others are 0.
+    Mask(u32),
+}
+
+impl Wanted {
+    fn has(self, register: Register) -> bool {
+        match self {
+            Self::Known(bits) => bits >> register as u16 & 1 == 1,
+            Self::Mask(_) => true,
+        }
+    }
+
+    /// The value that `code` computes, where the register is wanted.
+    fn value(
+        self,
+        b: &mut Builder,
+        register: Register,
+        of: Type,
+        code: impl FnOnce(&mut Builder) -> u32,
+    ) -> u32 {
+        let Self::Mask(word) = self else {
+            return code(b);
+        };
+        let (bit, zero) = (b.uint(1 << register as u32), b.uint(0));
+        let bits = b.typed(Op::BitwiseAnd, Type::Uint, &[word, bit]);
+        let wanted = b.typed(Op::INotEqual, Type::Bool, &[bits, zero]);
+        let otherwise = b.splat(of, 0.0);
+        let before = b.block();
+        let (yes, merge) = (b.id(), b.id());
+        b.select_blocks(wanted, yes, merge, merge);
+        b.label(yes);
+        let value = code(b);
+        let after = b.block();
+        b.branch(merge);
+        b.label(merge);
+        b.typed(Op::Phi, of, &[otherwise, before, value, after])
+    }
+}
+
+/// Loads the wanted registers, samples, and then discards by clip planes. Sampling comes
+/// first: derivatives need the whole quad.
+pub(crate) fn begin(b: &mut Builder, shell: &Shell, wanted: Wanted) -> Inputs {
     let mut inputs = Inputs {
         constants: uniform_block(b, Type::Vec4, CONSTANT_VECTORS, Interface::CONSTANTS),
         ..Inputs::default()
     };
     for (i, register) in [Register::V0, Register::V1].into_iter().enumerate() {
-        if wants(register) {
-            let raw = input(b, Type::Vec4, Interface::COLOURS[i]);
-            let flushed = b.flush(Type::Vec4, raw);
-            inputs.colours[i] = b.clamp(Type::Vec4, flushed, 0.0, 1.0);
+        if wanted.has(register) {
+            inputs.colours[i] = wanted.value(b, register, Type::Vec4, |b| {
+                let raw = input(b, Type::Vec4, Interface::COLOURS[i]);
+                let flushed = b.flush(Type::Vec4, raw);
+                b.clamp(Type::Vec4, flushed, 0.0, 1.0)
+            });
         }
     }
-    if wants(Register::Fog) {
+    if wanted.has(Register::Fog) {
         inputs.fog = match shell.fog {
             Fog::Disabled => b.splat(Type::Float, 1.0),
-            Fog::Interpolated => {
+            Fog::Interpolated => wanted.value(b, Register::Fog, Type::Float, |b| {
                 let raw = input(b, Type::Float, Interface::FOG);
                 let flushed = b.flush(Type::Float, raw);
                 b.clamp(Type::Float, flushed, 0.0, 1.0)
-            }
+            }),
         };
     }
     let mut clips = Vec::new();
     for (i, mode) in shell.textures.into_iter().enumerate() {
         let is_clip = matches!(mode, TextureMode::ClipPlane { .. });
-        let wanted = wanted >> (Register::T0.index() + i) & 1 == 1;
-        if !mode.reads_coordinates() || !(wanted || is_clip) {
+        let register = Register::ALL[Register::T0.index() + i];
+        if !mode.reads_coordinates() || !(wanted.has(register) || is_clip) {
             continue;
         }
-        let coordinates = input(b, Type::Vec4, Interface::COORDINATES + i as u32);
+        let location = Interface::COORDINATES + i as u32;
         if let TextureMode::ClipPlane { compares } = mode {
+            let coordinates = input(b, Type::Vec4, location);
             clips.push((coordinates, compares));
             continue;
         }
-        let raw = match mode.image() {
-            Some(shape) => sampled(b, shape, i as u32, coordinates),
-            None => coordinates,
-        };
-        let flushed = b.flush(Type::Vec4, raw);
-        inputs.textures[i] = b.clamp(Type::Vec4, flushed, -LARGE, LARGE);
+        inputs.textures[i] = wanted.value(b, register, Type::Vec4, |b| {
+            let coordinates = input(b, Type::Vec4, location);
+            let raw = match mode.image() {
+                Some(shape) => sampled(b, shape, i as u32, coordinates),
+                None => coordinates,
+            };
+            let flushed = b.flush(Type::Vec4, raw);
+            b.clamp(Type::Vec4, flushed, -LARGE, LARGE)
+        });
     }
     for (coordinates, compares) in clips {
         clip(b, coordinates, compares);
